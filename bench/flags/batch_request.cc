@@ -22,13 +22,17 @@ std::optional<std::int64_t> number_in(std::string_view text, std::int64_t least)
 }
 
 UsageError refusal_of_item(const std::string& text, const std::string& item) {
-  const std::string start = cat("--batch_size=", text, ": ");
   if (item == "auto" || item == "max") {
-    return UsageError(cat(start, item, " stands alone, not in a list"));
+    return UsageError(fmt::format("--batch_size={}: a list cannot contain {}", text, item));
   }
-  return UsageError(cat(start, item.empty() ? "an empty item" : cat("'", item, "'"),
-                        " is no batch size; accepted in a list are whole numbers from 1 to ",
-                        kLargestBatch));
+  if (item.empty()) {
+    return UsageError(fmt::format(
+        "--batch_size={}: the list has an empty item; expected whole numbers from 1 to {}", text,
+        kLargestBatch));
+  }
+  return UsageError(fmt::format(
+      "--batch_size={}: '{}' is not a batch size; expected a list of whole numbers from 1 to {}",
+      text, item, kLargestBatch));
 }
 
 std::vector<std::int64_t> read_list(const std::string& text) {
@@ -39,7 +43,7 @@ std::vector<std::int64_t> read_list(const std::string& text) {
       throw refusal_of_item(text, item);
     }
     if (std::find(sizes.begin(), sizes.end(), *size) != sizes.end()) {
-      throw UsageError(cat("--batch_size=", text, ": ", *size, " comes twice"));
+      throw UsageError(fmt::format("--batch_size={}: {} is listed more than once", text, *size));
     }
     sizes.push_back(*size);
   }
@@ -60,8 +64,8 @@ BatchRequest read_batch_request(const std::string& text) {
   }
   const auto size = number_in(text, 0);
   if (!size) {
-    throw UsageError(
-        cat("--batch_size=", text, ": accepted is ", describe_accepted(*find_flag("batch_size"))));
+    throw UsageError(fmt::format("--batch_size={}: expected {}", text,
+                                 describe_accepted(*find_flag("batch_size"))));
   }
   if (*size == 0) {
     return {.rule = BatchRequest::Rule::model};

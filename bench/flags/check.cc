@@ -39,7 +39,7 @@ std::int64_t number_or(std::optional<double> bound, std::int64_t otherwise) {
 }
 
 UsageError bad_number(const FlagRow& row, const std::string& text) {
-  return UsageError(cat("--", row.name, "=", text, ": accepted is ", describe_accepted(row)));
+  return UsageError(fmt::format("--{}={}: expected {}", row.name, text, describe_accepted(row)));
 }
 
 // gflags also accepts leading blanks, hexadecimal numbers, and names of non-finite values.
@@ -60,30 +60,32 @@ void check_number_form(const FlagRow& row, const std::string& text) {
   }
   if (error == std::errc::result_out_of_range) {
     using Limits = std::numeric_limits<std::int64_t>;
-    const std::string bounds = cat(" from ", number_or(row.accepted.minimum, Limits::min()), " to ",
-                                   number_or(row.accepted.maximum, Limits::max()));
-    throw UsageError(cat("--", row.name, "=", text, ": beyond what 64 bits hold; accepted is ",
-                         whole ? cat("a whole number", bounds) : describe_accepted(row)));
+    const std::string accepted = whole ? fmt::format("a whole number from {} to {}",
+                                                     number_or(row.accepted.minimum, Limits::min()),
+                                                     number_or(row.accepted.maximum, Limits::max()))
+                                       : describe_accepted(row);
+    throw UsageError(
+        fmt::format("--{}={}: outside the 64-bit range; expected {}", row.name, text, accepted));
   }
 }
 
 // The flag and its value as a user writes them.
 std::string written(const FlagRow& row, std::string_view value) {
   if (row.type == FlagType::kBool) {
-    return cat(value == "false" ? "--no" : "--", row.name);
+    return fmt::format("--{}{}", value == "false" ? "no" : "", row.name);
   }
-  return cat("--", row.name, "=", value);
+  return fmt::format("--{}={}", row.name, value);
 }
 
 // Suggests what to write instead of a refused value.
 std::string advice(const FlagRow& row) {
   if (row.support.extent == FlagSupport::Extent::kListed) {
-    return cat("; built are ", join(split_words(row.support.listed)));
+    return fmt::format("use one of {}", join(split_words(row.support.listed)));
   }
   if (!row.default_text || row.default_text->empty()) {
-    return "; leave it out";
+    return "omit it";
   }
-  return cat("; accepted is ", written(row, *row.default_text));
+  return fmt::format("only {} is accepted", written(row, *row.default_text));
 }
 
 }  // namespace
@@ -93,7 +95,7 @@ std::string accepted_text(const FlagRow& row, const std::string& text) {
     check_number_form(row, text);
   }
   if (row.accepted.not_empty && text.empty()) {
-    throw UsageError(cat("--", row.name, " is empty: accepted is ", describe_accepted(row)));
+    throw UsageError(fmt::format("--{} is empty: expected {}", row.name, describe_accepted(row)));
   }
   if (row.accepted.check != nullptr) {
     row.accepted.check(text);
@@ -106,7 +108,8 @@ std::string accepted_text(const FlagRow& row, const std::string& text) {
   }
   std::string list;
   for (const std::string& element : split_text(text, ',')) {
-    list += cat(list.empty() ? "" : ",", enumerated_text(row, element));
+    list += list.empty() ? "" : ",";
+    list += enumerated_text(row, element);
   }
   return list;
 }
@@ -143,9 +146,8 @@ void check_support(const GivenFlag& flag, const TypedValue& value) {
   }
   const std::string& text = row.type == FlagType::kBool ? value.text : flag.text;
   const bool has_reason = !support.unbuilt.empty() && value.text == support.unbuilt;
-  throw UsageError(cat(written(row, text), ": ",
-                       has_reason ? std::string(support.unbuilt_why) : refusal_of(support),
-                       advice(row)));
+  const std::string why = has_reason ? std::string(support.unbuilt_why) : refusal_of(support);
+  throw UsageError(fmt::format("{}: {}; {}", written(row, text), why, advice(row)));
 }
 
 }  // namespace bench

@@ -33,6 +33,11 @@ std::filesystem::path path_of(std::string_view name) {
   return name;
 }
 
+[[noreturn]] void refuse_file(const std::string& name, const std::string& origin,
+                              std::string_view why) {
+  refuse_at(origin, fmt::format("--{}={}: {}", kFlag, name, why));
+}
+
 /// Replaces the arguments that name files by the lines of those files.
 class Expansion {
  public:
@@ -46,12 +51,12 @@ class Expansion {
       }
       const bool is_flag = argument.text.starts_with("-");
       const std::string_view body = without_dashes(argument.text);
-      if (is_flag && body.starts_with(cat(kFlag, "="))) {
+      if (is_flag && body.starts_with(fmt::format("{}=", kFlag))) {
         include(std::string(body.substr(kFlag.size() + 1)), argument.origin);
       } else if (is_flag && body == kFlag) {
         if (i + 1 == arguments.size() || arguments[i + 1].text.starts_with("--")) {
           refuse_at(argument.origin,
-                    cat("--", kFlag, " needs a value: a file with one flag a line"));
+                    fmt::format("--{} needs a value: a file with one flag per line", kFlag));
         }
         include(arguments[++i].text, argument.origin);
       } else {
@@ -64,38 +69,37 @@ class Expansion {
 
  private:
   void include(const std::string& name, const std::string& origin) {
-    const std::string start = cat("--", kFlag, "=", name, ": ");
     std::error_code error;
     const std::filesystem::path path = path_of(name);
     const std::filesystem::path file = std::filesystem::weakly_canonical(path, error);
     if (std::find(open_.begin(), open_.end(), file) != open_.end()) {
-      refuse_at(origin, cat(start, "the file includes itself"));
+      refuse_file(name, origin, "the file includes itself");
     }
     open_.push_back(file);
     files_.push_back(path);
-    add(lines_of(read(path, start, origin), name));
+    add(lines_of(read(path, name, origin), name));
     open_.pop_back();
   }
 
-  static std::string read(const std::filesystem::path& path, const std::string& start,
+  static std::string read(const std::filesystem::path& path, const std::string& name,
                           const std::string& origin) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) {
-      refuse_at(origin, cat(start, "is a folder, not a file"));
+      refuse_file(name, origin, "this is a folder, not a file");
     }
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     if (!file) {
-      refuse_at(origin, cat(start, "cannot be read: ", std::strerror(errno)));
+      refuse_file(name, origin, fmt::format("cannot read the file: {}", std::strerror(errno)));
     }
     std::string text(kMostBytes + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (file.bad()) {
-      refuse_at(origin, cat(start, "cannot be read: ", std::strerror(errno)));
+      refuse_file(name, origin, fmt::format("cannot read the file: {}", std::strerror(errno)));
     }
     if (text.size() > kMostBytes) {
-      refuse_at(origin, cat(start, "is larger than 1 MiB"));
+      refuse_file(name, origin, "the file is larger than 1 MiB");
     }
     return text;
   }
@@ -109,10 +113,10 @@ class Expansion {
       if (line.empty() || line.starts_with("#") || line.starts_with("//")) {
         continue;
       }
-      const std::string origin = cat(name, ", line ", number);
+      const std::string origin = fmt::format("{}, line {}", name, number);
       const std::string_view flag = line.substr(0, line.find('='));
       if (!flag.starts_with("-") || flag.find_first_of(" \t") != std::string_view::npos) {
-        refuse_at(origin, cat("'", line, "' is no flag; a line is written --name=value"));
+        refuse_at(origin, fmt::format("'{}' is not a flag; write each line as --name=value", line));
       }
       lines.push_back({.text = std::string(line), .origin = origin});
     }
@@ -132,7 +136,7 @@ std::string_view without_dashes(std::string_view argument) {
 }
 
 void refuse_at(const std::string& origin, std::string_view message) {
-  throw UsageError(cat(origin, origin.empty() ? "" : ": ", message));
+  throw UsageError(origin.empty() ? std::string(message) : fmt::format("{}: {}", origin, message));
 }
 
 ExpandedArguments expand_flag_files(std::span<const std::string_view> arguments) {

@@ -28,9 +28,9 @@ constexpr std::array kMostUsed = {
     MostUsedFlag{"max_seconds", "end the run after N seconds", "no limit"},
     MostUsedFlag{"forward_only", "measure inference instead of training"},
     MostUsedFlag{"device", "gpu, cpu, or slow reference", "a GPU, else cpu"},
-    MostUsedFlag{"num_gpus", "devices at once; of the CPU, shares of cores"},
+    MostUsedFlag{"num_gpus", "devices to run on; CPU devices divide the cores"},
     MostUsedFlag{"num_intra_threads", "threads", "one per core"},
-    MostUsedFlag{"data_format", "layout: NCHW, NHWC or auto", "auto; on a GPU NHWC"},
+    MostUsedFlag{"data_format", "layout: NCHW, NHWC or auto", "auto; NHWC on a GPU"},
     MostUsedFlag{"dtype", "f32, bf16, f16, f64; int8 with --forward_only"},
     MostUsedFlag{"use_fp16", "compute in bf16 or f16, whichever is faster"},
     MostUsedFlag{"data_dir", "folder of ImageNet or CIFAR-10", "synthetic images"},
@@ -38,9 +38,9 @@ constexpr std::array kMostUsed = {
     MostUsedFlag{"init_learning_rate", "learning rate", "the model's default"},
     MostUsedFlag{"display_every", "print a line every N steps"},
     MostUsedFlag{"profile", "print which kernels took how long"},
-    MostUsedFlag{"result_file", "write the record, all step times in it", "none"},
-    MostUsedFlag{"store", "keep the record, for bench_results", "none"},
-    MostUsedFlag{"verify", "only check that the network computes what it should"},
+    MostUsedFlag{"result_file", "write the record, with all step times", "none"},
+    MostUsedFlag{"store", "save the record for bench_results", "none"},
+    MostUsedFlag{"verify", "only check the network against a stored reference"},
 };
 
 constexpr std::string_view kHead =
@@ -53,8 +53,8 @@ constexpr std::string_view kExamples = R"(
 )";
 
 constexpr std::string_view kHowFlagsAreWritten =
-    "A flag is written --flag=value or --flag value; a boolean --flag, --noflag or\n"
-    "--flag=true|false. --flagfile=FILE reads flags from a file.\n";
+    "Write a flag as --flag=value or --flag value. Write a boolean as --flag,\n"
+    "--noflag or --flag=true|false. --flagfile=FILE reads flags from a file.\n";
 
 std::string placeholder(const FlagRow& row) {
   switch (row.type) {
@@ -66,7 +66,7 @@ std::string placeholder(const FlagRow& row) {
       return "=NUM";
     case FlagType::kString: {
       const std::string text = row.accepted.values.empty() ? "=TEXT" : "=NAME";
-      return row.accepted.bare.empty() ? text : cat("[", text, "]");
+      return row.accepted.bare.empty() ? text : fmt::format("[{}]", text);
     }
     case FlagType::kList:
       return "=LIST";
@@ -78,7 +78,7 @@ std::string placeholder(const FlagRow& row) {
 std::string state_of(const FlagRow& row) {
   const FlagSupport& support = row.support;
   if (support.extent == FlagSupport::Extent::kListed && support.not_applicable.empty()) {
-    return cat("built: ", join(split_words(support.listed)));
+    return fmt::format("built: {}", join(split_words(support.listed)));
   }
   if (support.extent != FlagSupport::Extent::kAll) {
     return refusal_of(support);
@@ -89,7 +89,8 @@ std::string state_of(const FlagRow& row) {
 // The default as text; empty if the flag's help explains it.
 std::string default_of(const FlagRow& row) {
   if (row.default_text) {
-    return cat("default ", row.default_text->empty() ? "empty" : *row.default_text);
+    return row.default_text->empty() ? "default empty"
+                                     : fmt::format("default {}", *row.default_text);
   }
   return row.help.find("unset: ") == std::string_view::npos ? "unset by default" : "";
 }
@@ -102,10 +103,10 @@ std::string value_of(const FlagRow& row) {
     words.push_back(synonym.word);
   }
   if (!words.empty()) {
-    text += cat("; also ", join(words));
+    text += fmt::format("; also {}", join(words));
   }
   if (const std::string without = default_of(row); !without.empty()) {
-    text += cat(text.empty() ? "" : "; ", without);
+    text += text.empty() ? without : fmt::format("; {}", without);
   }
   return text;
 }
@@ -113,16 +114,16 @@ std::string value_of(const FlagRow& row) {
 std::string explanation(const FlagRow& row) {
   std::string text(row.help);
   if (const std::string value = value_of(row); !value.empty()) {
-    text += cat(" (", value, ")");
+    text += fmt::format(" ({})", value);
   }
   if (const std::string state = state_of(row); !state.empty()) {
-    text += cat(" [", state, "]");
+    text += fmt::format(" [{}]", state);
   }
   return text;
 }
 
 void print_flag(std::ostream& out, const FlagRow& row) {
-  std::string line = cat("  --", row.name, placeholder(row));
+  std::string line = fmt::format("  --{}{}", row.name, placeholder(row));
   if (line.size() + 2 > kHelpColumn) {
     out << line << '\n';
     line.clear();
@@ -136,7 +137,8 @@ void print_flag(std::ostream& out, const FlagRow& row) {
       line.assign(kHelpColumn, ' ');
       at_start = true;
     }
-    line += cat(at_start ? "" : " ", word);
+    line += at_start ? "" : " ";
+    line += word;
     at_start = false;
   }
   out << line << '\n';
@@ -191,10 +193,10 @@ std::vector<std::string_view> group_words() {
 }
 
 void print_most_used(std::ostream& out) {
-  out << kHead << kExamples << "\nThe flags most used, and what holds without them:\n";
+  out << kHead << kExamples << "\nThe most-used flags, with their defaults:\n";
   for (const MostUsedFlag& flag : kMostUsed) {
     const FlagRow& row = *find_flag(flag.name);
-    std::string line = cat("  --", flag.name, placeholder(row));
+    std::string line = fmt::format("  --{}{}", flag.name, placeholder(row));
     line.resize(std::max(line.size() + 1, kShortColumn), ' ');
     out << line << flag.meaning;
     if (const std::string_view without =
@@ -232,13 +234,13 @@ void print_help(std::ostream& out, std::string_view asked) {
     }
   }
   if (const std::string_view why = why_no_flag(topic); !why.empty()) {
-    out << "--" << topic << " is no flag here; " << why << ".\n";
+    out << fmt::format("bench has no flag --{}; {}.\n", topic, why);
     return;
   }
   const std::vector<const FlagRow*> rows = flags_asked_for(topic);
   if (rows.empty()) {
-    throw UsageError(
-        cat("--help=", asked, ": accepted are all, ", join(group_words()), ", or a flag's name"));
+    throw UsageError(fmt::format("--help={}: expected all, a flag's name, or a group: {}", asked,
+                                 join(group_words())));
   }
   for (const FlagRow* row : rows) {
     print_flag(out, *row);

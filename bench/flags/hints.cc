@@ -83,9 +83,10 @@ struct NoFlagHint {
 
 constexpr std::array kNoFlagHints = {
     NoFlagHint{"compile torch_compile torchcompile torchscript jit",
-               "every network is planned and fused before it runs: leave it out"},
-    NoFlagHint{"bench mode train training",
-               "a run measures training, with --forward_only inference; both are two runs"},
+               "every network is planned and fused before it runs: omit it"},
+    NoFlagHint{
+        "bench mode train training",
+        "a run measures training, or inference with --forward_only; to measure both, run twice"},
 };
 
 struct ValueHint {

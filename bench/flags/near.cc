@@ -62,29 +62,36 @@ UsageError unknown_value(const FlagRow& row, std::string_view given) {
   std::string other_way;
   if (const std::string_view model = model_meant_by(given);
       !model.empty() && !row.accepted.bare.empty()) {
-    other_way = cat("--model=", model, " --", row.name);
+    other_way = fmt::format("--model={} --{}", model, row.name);
     near.assign(1, other_way);
   }
-  const std::string start = cat("--", row.name, "=", given, ": ");
   const std::string asked = did_you_mean(near, "");
   if (!row.accepted.file_too.empty()) {
-    return UsageError(cat(start, "neither one of ", join(split_words(row.accepted.values)),
-                          " nor a file that is there", asked));
+    return UsageError(
+        fmt::format("--{}={}: unknown value; accepted: an existing file, or one of {}{}", row.name,
+                    given, join(split_words(row.accepted.values)), asked));
   }
-  return UsageError(cat(start, "unknown value; accepted: ", describe_values(row), asked));
+  return UsageError(fmt::format("--{}={}: unknown value; accepted: {}{}", row.name, given,
+                                describe_values(row), asked));
 }
 
 UsageError unknown_value(std::string_view flag, std::string_view given,
                          std::span<const std::string_view> accepted, std::string_view listed_by) {
   const std::string asked = did_you_mean(near_names(given, accepted), "");
-  return UsageError(cat("--", flag, "=", given, ": unknown value", asked.empty() ? ";" : asked,
-                        " --", listed_by, " lists all"));
+  if (asked.empty()) {
+    return UsageError(
+        fmt::format("--{}={}: unknown value; --{} lists all", flag, given, listed_by));
+  }
+  return UsageError(
+      fmt::format("--{}={}: unknown value{} --{} lists all", flag, given, asked, listed_by));
 }
 
 UsageError unknown_model(std::string_view given) {
   if (const OtherModel* other = find_other_model(given)) {
-    return UsageError(cat("--model=", given, ": not built: it ", other->kind,
-                          ", and the networks here classify images; --list_models shows them"));
+    return UsageError(
+        fmt::format("--model={}: not built: it {}, but bench's networks classify images; "
+                    "--list_models lists them",
+                    given, other->kind));
   }
   std::vector<std::string_view> names;
   for (const Model& model : all_models()) {
@@ -112,20 +119,19 @@ bool names_a_model(std::string_view name) {
 UsageError unknown_flag(std::string_view given) {
   std::string name(without_dashes(given));
   std::replace(name.begin(), name.end(), '-', '_');
-  const std::string start = cat(given, ": unknown flag");
   if (const auto meant = flags_meant_by(name); !meant.empty()) {
-    return UsageError(cat(start, did_you_mean(meant, "")));
+    return UsageError(fmt::format("{}: unknown flag{}", given, did_you_mean(meant, "")));
   }
   if (const std::string_view why = why_no_flag(name); !why.empty()) {
-    return UsageError(cat(start, "; ", why));
+    return UsageError(fmt::format("{}: unknown flag; {}", given, why));
   }
   if (const std::string_view model = model_meant_by(name); !model.empty()) {
-    return UsageError(cat(start, "; did you mean --model=", model, "?"));
+    return UsageError(fmt::format("{}: unknown flag; did you mean --model={}?", given, model));
   }
   std::vector<std::string> negated;
   for (const FlagRow& row : flag_table()) {
     if (row.type == FlagType::kBool) {
-      negated.push_back(cat("no", row.name));
+      negated.push_back(fmt::format("no{}", row.name));
     }
   }
   std::vector<std::string_view> names;
@@ -136,7 +142,10 @@ UsageError unknown_flag(std::string_view given) {
     names.insert(names.end(), negated.begin(), negated.end());
   }
   const std::string asked = did_you_mean(near_names(name, names), "--");
-  return UsageError(cat(start, asked.empty() ? "; --help=all lists all flags" : asked));
+  if (asked.empty()) {
+    return UsageError(fmt::format("{}: unknown flag; --help=all lists all flags", given));
+  }
+  return UsageError(fmt::format("{}: unknown flag{}", given, asked));
 }
 
 }  // namespace bench

@@ -9,9 +9,9 @@
 namespace bench {
 
 /// The error for an enumerated flag: "--flag=given: unknown value; accepted: a, b (not built yet:
-/// c); did you mean a?" It suggests a supported value that other programs call so (flags_hints.h),
-/// else a similar name. If the flag can also be given without a value, it may suggest --model with
-/// a network of that name.
+/// c); did you mean a?" It suggests the supported value that other programs call so (hints.h), else
+/// a similar name. If the flag can also be given without a value, it may suggest --model with a
+/// network of that name.
 UsageError unknown_value(const FlagRow& row, std::string_view given);
 
 /// The error for values that are too many for a sentence, but listed by another flag:
@@ -31,7 +31,7 @@ std::string_view model_meant_by(std::string_view word);
 bool names_a_model(std::string_view name);
 
 /// "--given: unknown flag; did you mean --a?" `given` includes the one or two dashes. The
-/// suggestion comes from flags_hints.h, else is a model of that name, else a similar name.
+/// suggestion comes from hints.h, else is a model of that name, else a similar name.
 UsageError unknown_flag(std::string_view given);
 
 }  // namespace bench

@@ -42,18 +42,20 @@ const FlagRow* negated_by(std::string_view name) {
 // `before` is the preceding argument. If it is a flag that accepts no separate value, this argument
 // was probably meant as its value.
 std::string positional_argument(std::string_view argument, std::string_view before) {
-  const std::string start = cat("'", argument, "': positional arguments are not accepted; ");
   if (const std::string_view model = model_meant_by(argument); !model.empty()) {
-    return cat(start, "did you mean --model=", model, "?");
+    return fmt::format("'{}': positional arguments are not accepted; did you mean --model={}?",
+                       argument, model);
   }
   const FlagRow* row = before.starts_with("-") && before.find('=') == std::string_view::npos
                            ? find_flag(name_in(before))
                            : nullptr;
   if (row != nullptr && (row->type == FlagType::kBool || !row->accepted.bare.empty())) {
-    return cat(start, "write --", row->name, "=", argument, " instead of --", row->name, " ",
-               argument);
+    return fmt::format(
+        "'{0}': positional arguments are not accepted; write --{1}={0} instead of --{1} {0}",
+        argument, row->name);
   }
-  return cat(start, "flags are written --name=value");
+  return fmt::format("'{}': positional arguments are not accepted; write flags as --name=value",
+                     argument);
 }
 
 // The help topic that corresponds to one of absl's help flags; empty for other flags.
@@ -83,7 +85,7 @@ GivenFlag read_flag(Arguments arguments, std::size_t& used) {
       throw unknown_flag(written.substr(0, written.find('=')));
     }
     if (equals != std::string_view::npos) {
-      throw UsageError(cat(written, ": --", name, " takes no value"));
+      throw UsageError(fmt::format("{}: --{} takes no value", written, name));
     }
     return {.row = negated, .text = "false"};
   }
@@ -98,9 +100,9 @@ GivenFlag read_flag(Arguments arguments, std::size_t& used) {
   }
   if (arguments.size() < 2 || arguments[1].text.starts_with("--") ||
       arguments[1].origin != arguments[0].origin) {
-    throw UsageError(
-        cat("--", name, " needs a value: ",
-            row->accepted.values.empty() ? describe_accepted(*row) : describe_values(*row)));
+    throw UsageError(fmt::format(
+        "--{} needs a value: {}", name,
+        row->accepted.values.empty() ? describe_accepted(*row) : describe_values(*row)));
   }
   used = 2;
   return {.row = row, .text = arguments[1].text};
@@ -159,7 +161,8 @@ GivenFlags read_arguments(Arguments arguments) {
     }
     std::size_t used = 1;
     if (const std::string name = name_in(text); is_passed_over(name)) {
-      given.notices.push_back(cat("--", name, ": unknown, and passed over as --undefok says"));
+      given.notices.push_back(
+          fmt::format("--{}: unknown flag, ignored because of --undefok", name));
     } else {
       GivenFlag flag{.row = nullptr, .text = {}, .origin = argument.origin};
       naming_origin(flag, [&] { flag = read_flag(arguments, used); });
@@ -178,19 +181,21 @@ bool is_overridden(const std::vector<GivenFlag>& given, std::size_t index) {
                      [&](const GivenFlag& later) { return later.row == given[index].row; });
 }
 
-// "--batch_size is given more than once: '8' holds, not '4'"; empty if both have the same meaning.
+// "--batch_size is given more than once: '8' is used, not '4'"; empty if both have the same
+// meaning.
 std::string overridden_notice(const std::vector<GivenFlag>& given, const TypedFlags& typed,
                               std::size_t last) {
   std::string others;
   for (std::size_t i = 0; i < last; ++i) {
     if (given[i].row == given[last].row && !given[i].row->for_parser &&
         typed.values[i].text != typed.values[last].text) {
-      others += cat(others.empty() ? "" : ", ", "'", given[i].text, "'");
+      others += others.empty() ? "" : ", ";
+      others += fmt::format("'{}'", given[i].text);
     }
   }
   return others.empty() ? ""
-                        : cat("--", given[last].row->name, " is given more than once: '",
-                              given[last].text, "' holds, not ", others);
+                        : fmt::format("--{} is given more than once: '{}' is used, not {}",
+                                      given[last].row->name, given[last].text, others);
 }
 
 /// The last model is checked later, when the dataset is known.
@@ -202,7 +207,7 @@ void check_overridden_models(const std::vector<GivenFlag>& given) {
   }
 }
 
-/// Reports invalid combinations and unbuilt features in one sentence. If something is not built,
+/// Reports invalid combinations and unbuilt features in one message. If something is not built,
 /// omits what the flags require: that is mostly not built either.
 void check_what_is_asked(const Flags& flags, const std::vector<GivenFlag>& given,
                          const TypedFlags& typed) {
@@ -224,7 +229,7 @@ void check_what_is_asked(const Flags& flags, const std::vector<GivenFlag>& given
       check_support(given[i], typed.values[i]);
     } catch (const UsageError& error) {
       if (!conflict.empty() && !lacks) {
-        throw UsageError(cat(conflict, "; moreover ", error.what()));
+        throw UsageError(fmt::format("{}. Also: {}", conflict, error.what()));
       }
       refuse_at(given[i].origin, error.what());
     }
@@ -279,7 +284,7 @@ ParseResult parse_flags(std::span<const std::string_view> arguments) {
       result.notices.push_back(notice);
     }
     if (const std::string notice = notice_of(row.support); !notice.empty()) {
-      result.notices.push_back(cat("--", row.name, ": ", notice));
+      result.notices.push_back(fmt::format("--{}: {}", row.name, notice));
     }
   }
   return result;

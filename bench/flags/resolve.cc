@@ -13,14 +13,14 @@ Placement resolve_placement(const Flags& flags, const std::string& no_gpu) {
                       .data_format = flags.data_format.value_or("auto"),
                       .notices = {}};
   if (!flags.device && !no_gpu.empty()) {
-    placement.notices.push_back(
-        cat("--device: not given, so the CPU computes (no GPU can be used: ", no_gpu, ")"));
+    placement.notices.push_back(fmt::format(
+        "--device: not given; bench uses the CPU because no GPU can be used: {}", no_gpu));
   }
   if (!flags.data_format && placement.device == "gpu") {
     placement.data_format = "NHWC";
     placement.notices.emplace_back(
-        "--data_format: not given, so NHWC, in which a GPU's tensor cores compute "
-        "(tf_cnn_benchmarks: NCHW)");
+        "--data_format: not given; bench uses NHWC, the layout of a GPU's tensor cores "
+        "(tf_cnn_benchmarks uses NCHW)");
   }
   if (placement.device == "cpu" && placement.data_format == "NCHW") {
     placement.notices.emplace_back(
@@ -42,15 +42,17 @@ std::string resolve_data_name(const Flags& flags) {
     if (flags.data_dir->find(name) != std::string::npos) {
       const auto built = split_words(row.support.listed);
       if (std::find(built.begin(), built.end(), name) == built.end()) {
-        throw UsageError(cat("--data_dir=", *flags.data_dir, ": its path contains ", name,
-                             ", a dataset that is not built yet; if it holds shards in ImageNet's ",
-                             "format, add --data_name=imagenet"));
+        throw UsageError(fmt::format(
+            "--data_dir={}: the path contains {}, a dataset that is not built yet; if the "
+            "folder holds shards in ImageNet's format, add --data_name=imagenet",
+            *flags.data_dir, name));
       }
       return std::string(name);
     }
   }
-  throw UsageError(cat("--data_dir=", *flags.data_dir, ": no dataset's name occurs in it; give ",
-                       "--data_name, one of ", describe_values(row)));
+  throw UsageError(
+      fmt::format("--data_dir={}: the path contains no dataset name; give --data_name, one of {}",
+                  *flags.data_dir, describe_values(row)));
 }
 
 }  // namespace bench

@@ -17,7 +17,7 @@ constexpr Accepted anything() { return {}; }
 constexpr Accepted non_empty() { return {.not_empty = true}; }
 constexpr Accepted batch_sizes() {
   return {.not_empty = true,
-          .words = "0, a batch from 1 to 1073741824, a list of them as 8,16,32, auto, or max",
+          .words = "0, a batch size from 1 to 1073741824, a list such as 8,16,32, auto, or max",
           .check = [](const std::string& text) { read_batch_request(text); }};
 }
 constexpr Accepted in_words(std::string_view words) { return {.not_empty = true, .words = words}; }
@@ -73,15 +73,10 @@ bool contains(const std::vector<std::string_view>& words, std::string_view word)
 }
 
 // 4 as "4", 1073741824 as "1073741824", 0.5 as "0.5".
-std::string number_text(double number) {
-  std::ostringstream out;
-  out.precision(15);
-  out << number;
-  return out.str();
-}
+std::string number_text(double number) { return fmt::format("{:.15g}", number); }
 
 std::string or_file_of(const Accepted& accepted) {
-  return accepted.file_too.empty() ? "" : cat("; or ", accepted.file_too);
+  return accepted.file_too.empty() ? "" : fmt::format("; or {}", accepted.file_too);
 }
 
 }  // namespace
@@ -159,14 +154,32 @@ std::vector<Synonym> synonyms_of(const Accepted& accepted) {
 
 std::string describe_bounds(const Accepted& accepted) {
   if (accepted.minimum && accepted.maximum) {
-    return cat("from ", number_text(*accepted.minimum),
-               accepted.maximum_excluded ? " to below " : " to ", number_text(*accepted.maximum));
+    const std::string minimum = number_text(*accepted.minimum);
+    const std::string maximum = number_text(*accepted.maximum);
+    return accepted.maximum_excluded ? fmt::format("from {} to below {}", minimum, maximum)
+                                     : fmt::format("from {} to {}", minimum, maximum);
   }
   if (accepted.minimum) {
-    return cat(accepted.minimum_excluded ? "above " : "at least ", number_text(*accepted.minimum));
+    const std::string minimum = number_text(*accepted.minimum);
+    return accepted.minimum_excluded ? fmt::format("above {}", minimum)
+                                     : fmt::format("at least {}", minimum);
   }
   return "";
 }
+
+namespace {
+
+/// "a number" with its bounds: "a number of at least 1", "a number from 0 to 1".
+std::string bounded(std::string_view number, const Accepted& accepted) {
+  const std::string bounds = describe_bounds(accepted);
+  if (bounds.empty()) {
+    return std::string(number);
+  }
+  return bounds.starts_with("at least") ? fmt::format("{} of {}", number, bounds)
+                                        : fmt::format("{} {}", number, bounds);
+}
+
+}  // namespace
 
 std::string describe_accepted(const FlagRow& row) {
   const Accepted& accepted = row.accepted;
@@ -174,18 +187,19 @@ std::string describe_accepted(const FlagRow& row) {
     return std::string(accepted.words);
   }
   if (!accepted.values.empty()) {
-    return cat(row.type == FlagType::kList ? "a comma-separated list of " : "one of ",
-               join(split_words(accepted.values)), or_file_of(accepted));
+    const std::string values = join(split_words(accepted.values)) + or_file_of(accepted);
+    return row.type == FlagType::kList ? fmt::format("a comma-separated list of {}", values)
+                                       : fmt::format("one of {}", values);
   }
   switch (row.type) {
     case FlagType::kBool:
       return "true or false";
     case FlagType::kInt64:
-      return cat("a whole number", accepted.minimum ? " " : "", describe_bounds(accepted));
+      return bounded("a whole number", accepted);
     case FlagType::kDouble:
-      return cat("a number", accepted.minimum ? " " : "", describe_bounds(accepted));
+      return bounded("a number", accepted);
     case FlagType::kString:
-      return accepted.not_empty ? "a text that is not empty" : "a text";
+      return accepted.not_empty ? "a non-empty text" : "a text";
     case FlagType::kList:
       return "a comma-separated list";
   }
@@ -211,20 +225,20 @@ std::string describe_values(const FlagRow& row) {
     (is_taken(row, value) ? taken : refused).push_back(value);
   }
   if (refused.empty()) {
-    return cat(join(taken), or_file_of(row.accepted));
+    return join(taken) + or_file_of(row.accepted);
   }
   const std::string why = row.support.not_applicable.empty() ? "not built yet" : "not applicable";
-  return cat(join(taken), taken.empty() ? "none (" : " (", why, ": ", join(refused), ")");
+  return fmt::format("{} ({}: {})", taken.empty() ? "none" : join(taken), why, join(refused));
 }
 
 std::string refusal_of(const FlagSupport& support) {
   return support.not_applicable.empty() ? "not built yet"
-                                        : cat("not applicable: ", support.not_applicable);
+                                        : fmt::format("not applicable: {}", support.not_applicable);
 }
 
 std::string notice_of(const FlagSupport& support) {
   return support.no_effect.empty() ? std::string(support.notice)
-                                   : cat("no effect: ", support.no_effect);
+                                   : fmt::format("no effect: {}", support.no_effect);
 }
 
 std::vector<std::string_view> split_words(std::string_view list) {

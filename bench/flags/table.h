@@ -148,7 +148,7 @@ bool works(const FlagRow& row);
 /// The bounds of a number in words, "at least 1" or "from 0 to 1"; empty without bounds.
 std::string describe_bounds(const Accepted& accepted);
 
-/// The accepted values of `row` in words: "a whole number at least 1"; "one of cpu, gpu".
+/// The accepted values of `row` in words: "a whole number of at least 1"; "one of cpu, gpu".
 std::string describe_accepted(const FlagRow& row);
 
 /// True if this version supports the enumerated value.

@@ -79,7 +79,7 @@ TypedFlags type_flags(const std::vector<GivenFlag>& given) {
     const std::string name(flag.row->name);
     if (gflags::SetCommandLineOption(name.c_str(), flag.text.c_str()).empty()) {
       refuse_at(flag.origin,
-                cat("--", name, "=", flag.text, ": accepted is ", describe_accepted(*flag.row)));
+                fmt::format("--{}={}: expected {}", name, flag.text, describe_accepted(*flag.row)));
     }
     typed.values.push_back(read_value(*flag.row));
   }

@@ -31,7 +31,7 @@ std::vector<Layout> layouts_of(const json& tokens) {
 }
 
 UsageError refusal(const std::string& path, const std::string& why) {
-  return UsageError(cat("--choices_file=", printable(path), ": ", why));
+  return UsageError(fmt::format("--choices_file={}: {}", printable(path), why));
 }
 
 }  // namespace
@@ -43,9 +43,9 @@ std::map<std::string, std::string> flags_of_choices(const RunSettings& settings)
           {"forward_only", settings.training() ? "false" : "true"},
           {"dtype", std::string(settings.int8 ? "int8" : name_of(settings.dtype))},
           {"data_format", std::string(name_of(settings.format))},
-          {"batch_size", cat(settings.batch)},
-          {"num_classes", cat(settings.num_classes)},
-          {"image_size", cat(settings.image_size)},
+          {"batch_size", std::to_string(settings.batch)},
+          {"num_classes", std::to_string(settings.num_classes)},
+          {"image_size", std::to_string(settings.image_size)},
           {"aux_head", settings.aux_head ? "true" : "false"},
           {"freeze_when_forward_only", settings.freeze ? "true" : "false"},
           {"print_training_accuracy", settings.print_training_accuracy ? "true" : "false"}};
@@ -88,18 +88,18 @@ ChoicesFile read_choices(const std::string& path) {
   std::error_code error;
   // Opening a FIFO without a writer would block here.
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
-    throw refusal(path, "is no ordinary file");
+    throw refusal(path, "this is not a regular file");
   }
   std::ifstream stream(path);
   if (!stream) {
-    throw refusal(path, "cannot be read");
+    throw refusal(path, "cannot read the file");
   }
   std::ostringstream text;
   text << stream.rdbuf();
   std::optional<ChoicesFile> file = parse_choices(text.str());
   if (!file) {
     throw refusal(path,
-                  "is neither what --dump=choices prints nor a run's record with its choices");
+                  "the file is neither the output of --dump=choices nor a record with choices");
   }
   return *std::move(file);
 }
@@ -111,11 +111,14 @@ void check_choices(const RunSettings& settings) {
   const auto& made_for = settings.choices->made_for;
   for (const auto& [flag, value] : flags_of_choices(settings)) {
     const auto theirs = made_for.find(flag);
-    if (theirs == made_for.end() || theirs->second != value) {
+    if (theirs == made_for.end()) {
       throw refusal(*settings.files.choices,
-                    cat("was made for --", flag, "=",
-                        theirs == made_for.end() ? "?" : printable(theirs->second),
-                        ", and this run has ", value));
+                    fmt::format("the file does not name --{}, but this run has {}", flag, value));
+    }
+    if (theirs->second != value) {
+      throw refusal(*settings.files.choices,
+                    fmt::format("the file was made for --{}={}, but this run has {}", flag,
+                                printable(theirs->second), value));
     }
   }
 }

@@ -33,11 +33,13 @@ std::vector<int> within_limit(Device& device, std::vector<int> processors,
     return processors;
   }
   if (wanted) {
-    throw UsageError(cat("--num_intra_threads=", *wanted, ": OMP_THREAD_LIMIT allows ", most,
-                         "; unset it or ask for no more"));
+    throw UsageError(fmt::format(
+        "--num_intra_threads={}: OMP_THREAD_LIMIT allows {}; unset it or request at most {}",
+        *wanted, most, most));
   }
   device.notices.push_back(
-      cat("OMP_THREAD_LIMIT allows ", most, " of ", processors.size(), " threads"));
+      fmt::format("OMP_THREAD_LIMIT allows {} of {} threads; unset it to use all of them", most,
+                  processors.size()));
   processors.resize(most);
   return processors;
 }
@@ -45,18 +47,21 @@ std::vector<int> within_limit(Device& device, std::vector<int> processors,
 std::vector<int> run_processors(Device& device, const Topology& topology,
                                 std::optional<int> wanted) {
   if (wanted && static_cast<std::size_t>(*wanted) > topology.processors.size()) {
-    throw UsageError(cat("--num_intra_threads=", *wanted, ": this process may use 1 to ",
-                         topology.processors.size(), " processors; 0 takes one thread per core"));
+    throw UsageError(
+        fmt::format("--num_intra_threads={}: this process may use 1 to {} processors; 0 means one "
+                    "thread per core",
+                    *wanted, topology.processors.size()));
   }
   return within_limit(device, choose_processors(topology, wanted), wanted);
 }
 
 void note_inherited_threads(Device& device) {
   const char* inherited = std::getenv("OMP_NUM_THREADS");
-  if (inherited != nullptr && cat(device.processors.size()) != inherited) {
-    device.notices.push_back(cat("OMP_NUM_THREADS=", inherited,
-                                 " is overridden: ", device.processors.size(),
-                                 " threads run (--num_intra_threads decides)"));
+  if (inherited != nullptr && std::to_string(device.processors.size()) != inherited) {
+    device.notices.push_back(
+        fmt::format("OMP_NUM_THREADS={} has no effect: the number of threads is {}; "
+                    "--num_intra_threads sets it",
+                    inherited, device.processors.size()));
   }
 }
 
@@ -64,9 +69,11 @@ void note_inherited_threads(Device& device) {
 std::string towers_asked(const RunSettings& settings) {
   std::string counts;
   for (const int count : settings.record.device_counts) {
-    counts += cat(counts.empty() ? "" : ",", count);
+    counts += counts.empty() ? "" : ",";
+    counts += std::to_string(count);
   }
-  return counts.empty() ? cat("--num_gpus=", settings.towers) : cat("--scaling_sweep=", counts);
+  return counts.empty() ? fmt::format("--num_gpus={}", settings.towers)
+                        : fmt::format("--scaling_sweep={}", counts);
 }
 
 ShareRequest share_request(const RunSettings& settings, const Topology& topology) {
@@ -82,13 +89,18 @@ void check_shares(const RunSettings& settings, const Topology& topology) {
   }
 }
 
+std::string threads_on_node(int tower, std::size_t threads, int node) {
+  return threads == 1 ? fmt::format("tower {}: 1 thread on NUMA node {}", tower, node)
+                      : fmt::format("tower {}: {} threads on NUMA node {}", tower, threads, node);
+}
+
 /// Assigns the tower's processors to the device. If required, also binds this thread's memory to
 /// their NUMA node from now on.
 void place_on_cpu(Device& device, const RunSettings& settings, const TowerPlace& place) {
   const ShareRequest request = share_request(settings, place.topology);
   if (settings.numa_affinity && !request.within_nodes) {
     device.notices.emplace_back(
-        "--use_numa_affinity changes nothing: this process may use processors of one NUMA node");
+        "--use_numa_affinity has no effect: this process may use only one NUMA node");
   }
   if (settings.towers == 1 && !request.within_nodes) {
     device.processors = run_processors(device, place.topology, settings.threads);
@@ -102,16 +114,14 @@ void place_on_cpu(Device& device, const RunSettings& settings, const TowerPlace&
   }
   device.memory = std::make_unique<cpu::MemoryOnNode>(*share.numa_node);
   const std::string& why_not = device.memory->why_not();
-  const std::string where = cat("tower ", place.tower, ": ", device.processors.size(),
-                                device.processors.size() == 1 ? " thread" : " threads",
-                                " on NUMA node ", *share.numa_node);
+  const std::string where =
+      threads_on_node(place.tower, device.processors.size(), *share.numa_node);
   if (why_not.empty()) {
-    device.notices.push_back(where + ", with its memory");
+    device.notices.push_back(fmt::format("{}, with its memory", where));
   } else {
-    device.warnings.push_back(cat(where,
-                                  "; its memory comes from where a thread first writes it, as the "
-                                  "system refuses to bind it: ",
-                                  why_not));
+    device.warnings.push_back(fmt::format(
+        "{}; its memory is placed by first touch, because the system refuses to bind it: {}", where,
+        why_not));
   }
 }
 
@@ -121,10 +131,11 @@ FoundGpus find_gpus_of_towers(const RunSettings& settings) {
   found.check_any("--device=gpu");
   if (!settings.gpu.virtual_towers &&
       static_cast<std::size_t>(settings.towers) > found.gpus.size()) {
+    const std::string refusal = fmt::format("{}: {}", towers_asked(settings), found.how_many());
     const bool one_count = settings.record.device_counts.empty();
-    throw UsageError(cat(
-        towers_asked(settings), ": ", found.how_many(),
-        one_count ? cat("; --virtual_gpus=", settings.towers, " puts as many towers on one") : ""));
+    throw UsageError(one_count ? fmt::format("{}; --virtual_gpus={} runs as many towers on one GPU",
+                                             refusal, settings.towers)
+                               : refusal);
   }
   return found;
 }
@@ -132,9 +143,8 @@ FoundGpus find_gpus_of_towers(const RunSettings& settings) {
 /// "NVIDIA H200 (compute capability 9.0, 139.8 GiB)".
 std::string text_of(const GpuDescription& gpu) {
   constexpr double kGibi = 1U << 30U;
-  return cat(gpu.name, " (compute capability ", gpu.capability / 10, ".", gpu.capability % 10, ", ",
-             std::fixed, std::setprecision(1), static_cast<double>(gpu.memory_bytes) / kGibi,
-             " GiB)");
+  return fmt::format("{} (compute capability {}.{}, {:.1f} GiB)", gpu.name, gpu.capability / 10,
+                     gpu.capability % 10, static_cast<double>(gpu.memory_bytes) / kGibi);
 }
 
 /// Makes a backend that only plans, and adds a notice that names the card.
@@ -144,14 +154,14 @@ void plan_for_card(const std::string& card, const GpuOptions& options, Device& d
   try {
     planned = provider.make_planner(card, options);
   } catch (const UsageError& error) {
-    throw UsageError(cat("--plan_for=", printable(card), ": ", error.what()));
+    throw UsageError(fmt::format("--plan_for={}: {}", printable(card), error.what()));
   }
   device.backend = std::move(planned.backend);
-  device.isa = cat("sm_", planned.gpu.capability);
+  device.isa = fmt::format("sm_{}", planned.gpu.capability);
   device.library_version = provider.libraries();
-  device.notices.push_back(cat("planned for ", printable(text_of(planned.gpu)),
-                               ": times are estimates for one device, at ", planned.speeds,
-                               "; nothing is measured here"));
+  device.notices.push_back(
+      fmt::format("planned for {}: times are estimates for one device, at {}; nothing is measured",
+                  printable(text_of(planned.gpu)), planned.speeds));
 }
 
 Device make_gpu_device(const RunSettings& settings, const TowerPlace& share) {
@@ -170,12 +180,12 @@ Device make_gpu_device(const RunSettings& settings, const TowerPlace& share) {
   device.notices = found.left_out;
   device.gpu = gpu;
   device.backend = found.provider->make_backend(index, options);
-  device.isa = cat("sm_", gpu.capability);
-  device.name = cat(gpu.name, ", ", device.isa, ", ", gpu.memory_bytes, " bytes");
+  device.isa = fmt::format("sm_{}", gpu.capability);
+  device.name = fmt::format("{}, {}, {} bytes", gpu.name, device.isa, gpu.memory_bytes);
   device.driver = gpu.driver;
   device.library_version = found.provider->libraries();
   device.notices.push_back(
-      cat("computing on ", text_of(gpu), ", with ", found.provider->libraries()));
+      fmt::format("computing on {}, with {}", text_of(gpu), found.provider->libraries()));
   return device;
 }
 

@@ -16,6 +16,10 @@ struct Asked {
 
 // Each function returns what makes a flag idle ("with --forward_only"), or "" if it has an effect.
 
+std::string with_this_device(const Asked& asked) {
+  return fmt::format("with --device={}", name_of(asked.settings.device));
+}
+
 std::string unless_training(const Asked& asked) {
   return asked.settings.training() ? "" : "with --forward_only";
 }
@@ -27,7 +31,7 @@ std::string unless_forward_only(const Asked& asked) {
 std::string unless_optimizer(const Asked& asked, std::string_view name) {
   const std::string idle = unless_training(asked);
   const std::string& optimizer = asked.flags.optimizer;
-  return !idle.empty() || optimizer == name ? idle : cat("with --optimizer=", optimizer);
+  return !idle.empty() || optimizer == name ? idle : fmt::format("with --optimizer={}", optimizer);
 }
 
 std::string unless_momentum(const Asked& asked) { return unless_optimizer(asked, "momentum"); }
@@ -51,8 +55,8 @@ std::string unless_resnets_own_rate(const Asked& asked) {
     return idle;
   }
   if (asked.settings.model->rate != ModelRate::resnet) {
-    return cat("with --model=", asked.settings.model->name,
-               ", whose learning rate has another rule");
+    return fmt::format("with --model={}, whose learning rate follows another rule",
+                       asked.settings.model->name);
   }
   return flags.init_learning_rate                 ? "with --init_learning_rate"
          : flags.piecewise_learning_rate_schedule ? "with --piecewise_learning_rate_schedule"
@@ -86,23 +90,22 @@ std::string if_nothing_is_copied_ahead(const Asked& asked) {
     return idle;
   }
   if (asked.settings.device != RunDevice::gpu) {
-    return cat("with --device=", name_of(asked.settings.device), ", to which no batch is copied");
+    return fmt::format("with --device={}, which needs no copies of batches",
+                       name_of(asked.settings.device));
   }
-  return "with --device=gpu, to which a batch is copied while the step before it runs, the first "
-         "one before its own";
+  return "with --device=gpu, which always copies the next batch while a step runs, and the first "
+         "batch before the first step";
 }
 
 std::string unless_gpu(const Asked& asked) {
-  return asked.settings.device == RunDevice::gpu
-             ? ""
-             : cat("with --device=", name_of(asked.settings.device));
+  return asked.settings.device == RunDevice::gpu ? "" : with_this_device(asked);
 }
 
 std::string unless_gpu_in_f32(const Asked& asked) {
   const std::string idle = unless_gpu(asked);
   return !idle.empty() || asked.settings.dtype == DType::f32
              ? idle
-             : cat("with --dtype=", name_of(asked.settings.dtype));
+             : fmt::format("with --dtype={}", name_of(asked.settings.dtype));
 }
 
 std::string unless_gpu_trains(const Asked& asked) {
@@ -120,22 +123,20 @@ std::string unless_statistics_are_given(const Asked& asked) {
 }
 
 std::string if_steps_end_finished(const Asked& asked) {
-  return cat("with --device=", name_of(asked.settings.device),
-             ", which has finished by the end of each step");
+  return fmt::format("with --device={}, which finishes its work in each step",
+                     name_of(asked.settings.device));
 }
 
 std::string unless_jpegs(const Asked& asked) {
   const std::string idle = unless_data(asked);
   return !idle.empty() || asked.settings.dataset->format == "tfrecord"
              ? idle
-             : cat("with --data_name=", asked.settings.dataset->name,
-                   ", whose images have one size and no shards");
+             : fmt::format("with --data_name={}, whose images have one size and no shards",
+                           asked.settings.dataset->name);
 }
 
 std::string unless_cpu(const Asked& asked) {
-  return asked.settings.device == RunDevice::cpu
-             ? ""
-             : cat("with --device=", name_of(asked.settings.device));
+  return asked.settings.device == RunDevice::cpu ? "" : with_this_device(asked);
 }
 
 std::string unless_threads(const Asked& asked) {
@@ -143,7 +144,7 @@ std::string unless_threads(const Asked& asked) {
     case RunDevice::reference:
       return "with --device=reference, which runs on one thread";
     case RunDevice::gpu:
-      return "with --device=gpu, which has threads of its own";
+      return "with --device=gpu, which does not compute on CPU threads";
     case RunDevice::cpu:
       break;
   }
@@ -152,15 +153,15 @@ std::string unless_threads(const Asked& asked) {
 
 std::string unless_several_train(const Asked& asked) {
   const std::string idle = unless_training(asked);
-  return !idle.empty() || asked.settings.towers > 1 ? idle : "with one device, which has no other";
+  return !idle.empty() || asked.settings.towers > 1 ? idle : "with only one device";
 }
 
 std::string unless_variables_are_shared(const Asked& asked) {
   const std::string idle = unless_several_train(asked);
   return !idle.empty() || asked.flags.variable_update == "parameter_server"
              ? idle
-             : cat("with --variable_update=", asked.flags.variable_update,
-                   ", where each device has variables of its own");
+             : fmt::format("with --variable_update={}, where each device has its own variables",
+                           asked.flags.variable_update);
 }
 
 std::string unless_sums_are_everywhere(const Asked& asked) {
@@ -169,9 +170,11 @@ std::string unless_sums_are_everywhere(const Asked& asked) {
   if (!idle.empty() || (update != "parameter_server" && update != "independent")) {
     return idle;
   }
-  return cat("with --variable_update=", update,
-             update == "independent" ? ", which adds no gradients"
-                                     : ", where each variable's holder adds its gradients");
+  return update == "independent"
+             ? "with --variable_update=independent, which does not reduce gradients"
+             : "with --variable_update=parameter_server, where the device that holds a variable "
+               "adds "
+               "its gradients";
 }
 
 std::string unless_sent_in_16_bits(const Asked& asked) {
@@ -181,8 +184,9 @@ std::string unless_sent_in_16_bits(const Asked& asked) {
     }
   }
   const std::string& update = asked.flags.variable_update;
-  return update == "replicated" ? ""
-                                : cat("with --variable_update=", update, ": it is for replicated");
+  return update == "replicated"
+             ? ""
+             : fmt::format("with --variable_update={}: it needs replicated", update);
 }
 
 /// For flags that decide which gradients are added together, which packing all gradients replaces.
@@ -208,7 +212,8 @@ std::string unless_small_are_packed(const Asked& asked) {
   if (const std::string idle = unless_small_may_be_packed(asked); !idle.empty()) {
     return idle;
   }
-  return asked.flags.agg_small_grads_max_bytes < 0    ? "below 1, which packs none"
+  return asked.flags.agg_small_grads_max_bytes < 0
+             ? "with a value below 1, which packs no gradients"
          : asked.flags.agg_small_grads_max_group <= 0 ? "with --agg_small_grads_max_group below 1"
                                                       : "";
 }
@@ -227,10 +232,10 @@ std::string unless_added_in_buckets(const Asked& asked) {
   }
   if (asked.flags.agg_small_grads_max_bytes > 0 && asked.flags.agg_small_grads_max_group > 0 &&
       !asked.settings.sharing.compact) {
-    return "with --agg_small_grads_max_bytes, whose packs are added instead";
+    return "with --agg_small_grads_max_bytes, whose packs are reduced instead";
   }
   return asked.flags.all_reduce_spec.value_or("").find(':') != std::string::npos
-             ? "with an --all_reduce_spec by size, which is of whole gradients"
+             ? "with an --all_reduce_spec by size, which reduces whole gradients"
              : "";
 }
 
@@ -248,7 +253,8 @@ std::string unless_nccl_adds(const Asked& asked) {
   }
   return asked.settings.device == RunDevice::gpu
              ? ""
-             : cat("with --device=", name_of(asked.settings.device), ", where NCCL does not add");
+             : fmt::format("with --device={}, which NCCL does not support",
+                           name_of(asked.settings.device));
 }
 
 std::string unless_hierarchical(const Asked& asked) {
@@ -263,7 +269,7 @@ std::string unless_in_a_ring(const Asked& asked) {
   const std::string spec = asked.flags.all_reduce_spec.value_or("");
   return spec == "auto" || spec.find("xring") != std::string::npos || spec == "collective"
              ? ""
-             : "without xring or collective in --all_reduce_spec, which add around a ring";
+             : "without xring or collective in --all_reduce_spec, which use a ring";
 }
 
 struct Rule {
@@ -347,7 +353,7 @@ std::vector<std::string> idle_flag_notices(const RunSettings& settings, const Pa
         return values[i] != defaults[i] || !asks_for_nothing(values[i].second);
       }
     }
-    throw InternalError(cat("a rule for the unknown flag ", flag));
+    throw InternalError(fmt::format("idle flags: a rule names the unknown flag {}", flag));
   };
   std::vector<std::string> notices;
   for (const Rule& rule : kRules) {
@@ -356,7 +362,7 @@ std::vector<std::string> idle_flag_notices(const RunSettings& settings, const Pa
     }
     if (const std::string idle = rule.idle({.settings = settings, .flags = parsed.flags});
         !idle.empty()) {
-      notices.push_back(cat("--", rule.flag, ": no effect ", idle));
+      notices.push_back(fmt::format("--{}: no effect {}", rule.flag, idle));
     }
   }
   return notices;

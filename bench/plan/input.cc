@@ -13,7 +13,8 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
                                             const Watch& watch,
                                             const std::shared_ptr<HostAllocator>& allocator) {
   const bool planned_nhwc = images.token() == "nhwc";
-  check(planned_nhwc || images.token() == "nchw", cat("the plan wants images in layout ", images));
+  check(planned_nhwc || images.token() == "nchw",
+        fmt::format("the plan needs images in layout {}, not nhwc or nchw", images.token()));
   const bool nhwc = planned_nhwc || settings.input.type == SlotType::u8;
   const InputSpec spec{.batch = settings.global_batch(),
                        .channels = settings.dataset->channels,

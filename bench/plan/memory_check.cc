@@ -17,7 +17,7 @@ bool fits(std::size_t bytes, const Captured<MemoryLimit>& limit) {
   return !limit.known() || bytes <= static_cast<std::size_t>(limit.value().bytes);
 }
 
-/// Text that follows the number of bytes in a message to the user.
+/// Text that follows the number of bytes in a message to the user: "for its images alone".
 struct NeedText {
   std::string host;
   std::string device;
@@ -27,9 +27,9 @@ struct NeedText {
 std::optional<std::string> shortage(const RunSettings& settings, const MemoryNeed& need,
                                     const MemoryLimits& limits, const NeedText& text) {
   const auto of_place = [&](std::size_t bytes, const MemoryLimit& limit, const std::string& what) {
-    return cat("--batch_size=", settings.batch, " needs ", format_bytes(bytes), what, ", ",
-               format_bytes(static_cast<std::size_t>(limit.bytes)), " may be used (", limit.set_by,
-               ")");
+    return fmt::format("--batch_size={} needs {} {}, but only {} may be used ({})", settings.batch,
+                       format_bytes(bytes), what,
+                       format_bytes(static_cast<std::size_t>(limit.bytes)), limit.set_by);
   };
   if (!fits(need.host, limits.host)) {
     return of_place(need.host, limits.host.value(), text.host);
@@ -46,9 +46,9 @@ void check_need(const RunSettings& settings, const MemoryLimits& limits,
     return;
   }
   const std::int64_t largest = largest_batch(settings, limits, need_for, settings.batch).batch;
-  throw UsageError(
-      cat(*short_of, "; ",
-          largest == 0 ? "no batch fits" : cat("the largest batch that fits is ", largest)));
+  throw UsageError(largest == 0
+                       ? fmt::format("{}; no batch fits", *short_of)
+                       : fmt::format("{}; the largest batch that fits is {}", *short_of, largest));
 }
 
 /// The images of a batch. They count on the host and on a device with separate memory.
@@ -268,43 +268,48 @@ void check_variables_memory(const RunSettings& settings, const Captured<MemoryLi
   if (fits(bytes, limit)) {
     return;
   }
-  throw UsageError(cat("--model=", settings.model->name, " with images of ", settings.image_size,
-                       " pixels and ", settings.num_classes, " classes needs ", format_bytes(bytes),
-                       " for its variables alone, ",
-                       format_bytes(static_cast<std::size_t>(limit.value().bytes)),
-                       " may be used (", limit.value().set_by, ")"));
+  throw UsageError(fmt::format(
+      "--model={} with images of {} pixels and {} classes needs {} for its variables "
+      "alone, but only {} may be used ({})",
+      settings.model->name, settings.image_size, settings.num_classes, format_bytes(bytes),
+      format_bytes(static_cast<std::size_t>(limit.value().bytes)), limit.value().set_by));
 }
 
 void check_images_memory(const RunSettings& settings, const MemoryLimits& limits,
                          const NeedForBatch& need_for) {
   check_need(settings, limits, need_for,
              shortage(settings, images_need(settings, settings.batch), limits,
-                      {.host = " for its images alone", .device = " for its images alone"}));
+                      {.host = "for its images alone", .device = "for its images alone"}));
 }
 
 std::optional<std::string> memory_shortage(const RunSettings& settings, const PlannedMemory& memory,
                                            const MemoryLimits& limits) {
   const auto with_check = [](const std::string& text, std::size_t bytes) {
-    return bytes == 0 ? text : cat(text, ", check after the steps ", format_bytes(bytes));
+    return bytes == 0 ? text
+                      : fmt::format("{}, check after the steps {}", text, format_bytes(bytes));
   };
-  const std::string input = cat("input ", format_bytes(memory.input_slots));
+  std::ostringstream executor;
+  executor << memory.executor;
   const auto rest = [&](std::size_t optimizer) {
-    return cat(memory.executor, ", optimizer ", format_bytes(optimizer));
+    return fmt::format("{}, optimizer {}", executor.str(), format_bytes(optimizer));
   };
-  const std::string met =
-      memory.meeting() == 0 ? "" : cat("meeting ", format_bytes(memory.meeting()), ", ");
-  const std::string host =
-      limits.device ? cat(met, input) : cat(rest(memory.optimizer()), ", ", met, input);
+  std::string host = fmt::format("input {}", format_bytes(memory.input_slots));
+  if (memory.meeting() > 0) {
+    host = fmt::format("gradient exchange {}, {}", format_bytes(memory.meeting()), host);
+  }
+  if (!limits.device) {
+    host = fmt::format("{}, {}", rest(memory.optimizer()), host);
+  }
   const std::size_t largest = memory.largest_tower();
   const std::string on_device =
       rest(memory.share_device ? memory.optimizer() : memory.updates[largest].computing);
   const std::string which = memory.towers() == 1 || memory.share_device
                                 ? "the device's memory"
-                                : cat("the memory of tower ", largest, "'s device");
+                                : fmt::format("the memory of tower {}'s device", largest);
   return shortage(
       settings, limits.need_of(memory), limits,
-      {.host = cat(" (", with_check(host, memory.check.host), ")"),
-       .device = cat(" of ", which, " (", with_check(on_device, memory.check.device), ")")});
+      {.host = fmt::format("({})", with_check(host, memory.check.host)),
+       .device = fmt::format("of {} ({})", which, with_check(on_device, memory.check.device))});
 }
 
 void check_memory(const RunSettings& settings, const PlannedMemory& memory,

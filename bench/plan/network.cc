@@ -74,9 +74,11 @@ QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend&
       quantize(build_float_graph(settings, backend, batch), ranges,
                [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
   if (result.weights.empty()) {
-    throw UsageError(cat("--dtype=int8: --device=", settings.device_label, " runs no layer of ",
-                         settings.model->name, " in int8",
-                         result.refusals.empty() ? "" : cat(": ", result.refusals.front())));
+    const std::string refusal = fmt::format("--dtype=int8: --device={} runs no layer of {} in int8",
+                                            settings.device_label, settings.model->name);
+    throw UsageError(result.refusals.empty()
+                         ? refusal
+                         : fmt::format("{}: {}", refusal, result.refusals.front()));
   }
   return result;
 }

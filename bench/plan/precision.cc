@@ -19,10 +19,10 @@ Precision faster_half(Backend& backend) {
   const Support f16 = computes_in(backend, DType::f16);
   const auto chosen = [](DType dtype, const std::string& why) {
     return Precision{.dtype = dtype,
-                     .note = cat("--use_fp16: computing in ", name_of(dtype), "; ", why)};
+                     .note = fmt::format("--use_fp16: computing in {}; {}", name_of(dtype), why)};
   };
   if (!bf16 && !f16) {
-    throw UsageError(cat("--use_fp16: ", f16.why_not, "; ", bf16.why_not));
+    throw UsageError(fmt::format("--use_fp16: {}; {}", f16.why_not, bf16.why_not));
   }
   if (!bf16 || !f16) {
     return f16 ? chosen(DType::f16, bf16.why_not) : chosen(DType::bf16, f16.why_not);
@@ -30,11 +30,11 @@ Precision faster_half(Backend& backend) {
   const auto of_bf16 = backend.measure_ceiling(DType::bf16);
   const auto of_f16 = backend.measure_ceiling(DType::f16);
   if (!of_bf16 || !of_f16) {
-    return chosen(DType::f16, "this device is not made to be fast in either type");
+    return chosen(DType::f16, "this device is not optimized for either type");
   }
   return chosen(of_bf16->flops_per_second > of_f16->flops_per_second ? DType::bf16 : DType::f16,
-                cat("a matrix product ran at ", gigaflops(*of_bf16), " in bf16 and at ",
-                    gigaflops(*of_f16), " in f16"));
+                fmt::format("a matrix product ran at {} in bf16 and at {} in f16",
+                            gigaflops(*of_bf16), gigaflops(*of_f16)));
 }
 
 }  // namespace
@@ -52,8 +52,9 @@ Precision choose_precision(const RunSettings& settings, Backend& backend) {
   }
   if (is_half(settings.dtype)) {
     if (const Support support = computes_in(backend, settings.dtype); !support) {
-      throw UsageError(cat("--dtype=", name_of(settings.dtype), ": ", support.why_not,
-                           "; --device=reference computes in it, slowly"));
+      throw UsageError(
+          fmt::format("--dtype={}: {}; --device=reference supports this type, but is slow",
+                      name_of(settings.dtype), support.why_not));
     }
   }
   return {.dtype = settings.dtype, .note = ""};
@@ -64,8 +65,9 @@ std::string describe_precision(const RunSettings& settings) {
     return "int8";
   }
   const std::string_view computed = name_of(settings.dtype);
-  return settings.training() && is_half(settings.dtype) ? cat(computed, " (f32 variables)")
-                                                        : std::string(computed);
+  return settings.training() && is_half(settings.dtype)
+             ? fmt::format("{} (f32 variables)", computed)
+             : std::string(computed);
 }
 
 }  // namespace bench

@@ -62,21 +62,26 @@ std::size_t threads_in(const std::vector<Room>& rooms, const ShareRequest& reque
 
 [[noreturn]] void refuse(const std::vector<Room>& rooms, const ShareRequest& request,
                          std::size_t threads) {
-  std::string asked = request.asked.empty() ? cat("--num_gpus=", request.towers) : request.asked;
+  std::string asked =
+      request.asked.empty() ? fmt::format("--num_gpus={}", request.towers) : request.asked;
   if (request.threads) {
-    asked += cat(" --num_intra_threads=", threads);
+    asked += fmt::format(" --num_intra_threads={}", threads);
   }
-  std::string usable;
+  std::string counts;
   for (const Room& room : rooms) {
-    usable += cat(usable.empty() ? "" : " and ", room.usable);
+    counts += counts.empty() ? "" : " and ";
+    counts += std::to_string(room.usable);
   }
-  usable += rooms.size() == 1 && rooms.front().usable == 1 ? " processor" : " processors";
-  const std::string taken = request.threads ? cat(threads, " of its own") : "one at least";
+  const std::string usable = counts == "1" ? "1 processor" : fmt::format("{} processors", counts);
+  const std::string needed = request.threads ? std::to_string(threads) : "at least one";
   throw UsageError(
       request.within_nodes
-          ? cat(asked, " --use_numa_affinity: this process may use ", usable,
-                " of its NUMA nodes, and each device takes ", taken, " of one node")
-          : cat(asked, ": this process may use ", usable, ", and each device takes ", taken));
+          ? fmt::format(
+                "{} --use_numa_affinity: this process may use {} on its NUMA nodes, but each "
+                "device needs {} on one node",
+                asked, usable, needed)
+          : fmt::format("{}: this process may use {}, but each device needs {}", asked, usable,
+                        needed));
 }
 
 /// The number of towers in each part. Assigns each tower to the part with the most remaining

@@ -49,9 +49,10 @@ void take_place(RecordSettings& settings) {
   const GroupPlace place = parse_group_place(text);
   if (settings.repeats.asked()) {
     if (variable(kRepeatsVariable) == nullptr) {
-      throw UsageError(cat("--repeats and --until_ci: this run is one of a group already (",
-                           kGroupVariable, "=", text,
-                           "); leave them to the program that starts it"));
+      throw UsageError(
+          fmt::format("--repeats and --until_ci: this run is already part of a group ({}={}); give "
+                      "these flags to the program that starts the group",
+                      kGroupVariable, text));
     }
     settings.own_repeat = place.repeat;
   }
@@ -78,10 +79,10 @@ void take_scaling(const Flags& flags, RecordSettings& settings) {
 Captured<double> number_of(const json& object, const char* name, const std::string& path) {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) {
-    return Unknown{cat("the file of --cost does not say")};
+    return Unknown{"the file of --cost does not contain it"};
   }
   if (!found->is_number() || found->get<double>() < 0) {
-    throw DataError(cat(path, ": '", name, "' is no number from 0 on"));
+    throw DataError(fmt::format("{}: '{}' must be a number of at least 0", path, name));
   }
   return found->get<double>();
 }
@@ -97,11 +98,12 @@ GroupPlace parse_group_place(const std::string& text) {
       return {.group = parts[0], .repeat = *repeat, .order = *order};
     }
   }
-  throw UsageError(cat(kGroupVariable, "=", text, ": is no group/repeat/order such as ab12/0/3"));
+  throw UsageError(
+      fmt::format("{}={}: expected group/repeat/order, such as ab12/0/3", kGroupVariable, text));
 }
 
 std::string to_text(const GroupPlace& place) {
-  return cat(place.group, "/", place.repeat, "/", place.order);
+  return fmt::format("{}/{}/{}", place.group, place.repeat, place.order);
 }
 
 std::string to_text(const ScalingReference& reference) {
@@ -128,7 +130,8 @@ ScalingReference parse_scaling_reference(const std::string& text) {
     }
     return reference;
   } catch (const json::exception&) {
-    throw UsageError(cat(kScalingVariable, "=", text, ": is no reference of --scaling_sweep"));
+    throw UsageError(fmt::format("{}={}: expected a reference that --scaling_sweep wrote",
+                                 kScalingVariable, text));
   }
 }
 
@@ -138,15 +141,16 @@ std::vector<int> parse_device_counts(const std::string& text) {
   for (const std::string& word : split_text(text, ',')) {
     const std::optional<int> count = index_of(word);
     if (!count || *count < 1 || *count > kMost || (!counts.empty() && *count <= counts.back())) {
-      throw UsageError(cat("--scaling_sweep=", text, ": '", word,
-                           "' is not among numbers from 1 to ", kMost,
-                           " of which each is greater than the last; write 1,2,4"));
+      throw UsageError(fmt::format(
+          "--scaling_sweep={}: '{}' is not a number from 1 to {} that is greater than the one "
+          "before it; write 1,2,4",
+          text, word, kMost));
     }
     counts.push_back(*count);
   }
   if (counts.size() < 2) {
-    throw UsageError(cat("--scaling_sweep=", text,
-                         ": one number of devices has nothing to be held against; write 1,2,4"));
+    throw UsageError(fmt::format(
+        "--scaling_sweep={}: a sweep compares at least two numbers of devices; write 1,2,4", text));
   }
   return counts;
 }
@@ -158,11 +162,11 @@ std::map<std::string, std::string> parse_tags(const std::string& text) {
     const std::string name = pair.substr(0, equals);
     if (equals == std::string::npos || name.empty() ||
         name.find_first_of(" :\"'") != std::string::npos) {
-      throw UsageError(
-          cat("--tags=", text, ": '", pair, "' is no name=value; write site=ams,rack=7"));
+      throw UsageError(fmt::format(
+          "--tags={}: '{}' is not of the form name=value; write site=ams,rack=7", text, pair));
     }
     if (!tags.emplace(name, pair.substr(equals + 1)).second) {
-      throw UsageError(cat("--tags=", text, ": '", name, "' has two values"));
+      throw UsageError(fmt::format("--tags={}: '{}' has two values", text, name));
     }
   }
   return tags;
@@ -172,21 +176,22 @@ results::Cost read_cost(const std::string& path) {
   std::ifstream file(path);
   const json cost = json::parse(file, nullptr, false);
   if (!file.is_open() || !cost.is_object()) {
-    throw DataError(cat(path,
-                        ": is no file for --cost: no JSON object such as {\"currency\": "
-                        "\"EUR\", \"capex\": 25000, \"years\": 4, \"kwh_price\": 0.25, \"pue\": "
-                        "1.3}"));
+    throw DataError(
+        fmt::format("{}: not a file for --cost; expected a JSON object such as {{\"currency\": "
+                    "\"EUR\", \"capex\": 25000, \"years\": 4, \"kwh_price\": 0.25, \"pue\": 1.3}}",
+                    path));
   }
   constexpr std::array kNames = {"currency", "capex", "hourly", "years", "kwh_price", "pue"};
   for (const auto& [name, value] : cost.items()) {
     if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
-      throw DataError(cat(path, ": '", name,
-                          "' is unknown; there is currency, capex, hourly, years, kwh_price, pue"));
+      throw DataError(fmt::format(
+          "{}: unknown name '{}'; accepted: currency, capex, hourly, years, kwh_price, pue", path,
+          name));
     }
   }
   const auto currency = cost.find("currency");
   if (currency == cost.end() || !currency->is_string()) {
-    throw DataError(cat(path, ": 'currency' is missing"));
+    throw DataError(fmt::format("{}: 'currency' is missing or not a text", path));
   }
   return {.currency = currency->get<std::string>(),
           .capex = number_of(cost, "capex", path),
@@ -203,7 +208,7 @@ double parse_share(const std::string& text, std::string_view flag) {
   double value = 0;
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end || !(value > 0) || value >= (per_cent ? kPerCent : 1)) {
-    throw UsageError(cat("--", flag, "=", text, ": is no share such as 1% or 0.01"));
+    throw UsageError(fmt::format("--{}={}: expected a fraction such as 1% or 0.01", flag, text));
   }
   return per_cent ? value / kPerCent : value;
 }

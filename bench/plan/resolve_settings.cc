@@ -50,9 +50,9 @@ const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
   }
   for (const Model& model : all_models()) {
     if (model.name == flags.model) {
-      throw UsageError(cat("--model=", flags.model, " is a network for ", model.dataset,
-                           ", the data are ", dataset.name,
-                           "; choose them with --data_name=", model.dataset));
+      throw UsageError(
+          fmt::format("--model={} is a network for {}, but the dataset is {}; give --data_name={}",
+                      flags.model, model.dataset, dataset.name, model.dataset));
     }
   }
   throw unknown_model(flags.model);
@@ -72,8 +72,8 @@ void check_network(const RunSettings& settings, bool size_given) {
   try {
     build_run_network(settings, 1);
   } catch (const UsageError& error) {
-    throw UsageError(cat("--image_size=", settings.image_size,
-                         " does not fit --model=", settings.model->name, ": ", error.what()));
+    throw UsageError(fmt::format("--image_size={} does not fit --model={}: {}", settings.image_size,
+                                 settings.model->name, error.what()));
   }
 }
 
@@ -90,7 +90,7 @@ void check_int8(const Flags& flags) {
   }
   if (flags.save_variables) {
     throw UsageError(
-        "--save_variables: the variables of --dtype=int8 are rounded; save them in f32");
+        "--save_variables: the variables of --dtype=int8 are rounded; use --dtype=f32");
   }
 }
 
@@ -98,8 +98,7 @@ void check_int8(const Flags& flags) {
 void check_16_bits(const Flags& flags) {
   if (asks_for_16_bits(flags) && flags.forward_only && flags.save_variables) {
     throw UsageError(
-        "--save_variables: a forward-only run in 16 bits has rounded its filters; save them in "
-        "f32");
+        "--save_variables: a forward-only run in 16 bits rounds its filters; use --dtype=f32");
   }
 }
 
@@ -117,10 +116,10 @@ void suit_synthetic_images(RunSettings& settings) {
     return;
   }
   settings.learning_rate.model_divisor = kSyntheticDivisor;
-  settings.notices.emplace_back(
-      cat("synthetic images go from 0 to 255 and ", settings.model->name,
-          " has no batch norm: its learning rate is divided by ", kSyntheticDivisor,
-          ", so that the loss stays finite; --init_learning_rate sets another"));
+  settings.notices.emplace_back(fmt::format(
+      "synthetic images range from 0 to 255 and {} has no batch norm: its learning rate is "
+      "divided by {:g} to keep the loss finite; --init_learning_rate overrides it",
+      settings.model->name, kSyntheticDivisor));
 }
 
 OptimizerRule rule_of(const Flags& flags) {
@@ -277,13 +276,12 @@ void check_plan_for(const RunSettings& settings) {
     return;
   }
   if (settings.device != RunDevice::gpu) {
-    throw UsageError(
-        cat("--plan_for is for GPUs and cannot be combined with --device=", settings.device_label));
+    throw UsageError(fmt::format("--plan_for is for GPUs and cannot be combined with --device={}",
+                                 settings.device_label));
   }
   if (!settings.dump.any()) {
-    throw UsageError(
-        cat("--plan_for=", *settings.gpu.plan_for,
-            " plans for a card that need not be there: add what to print, as --dump=plan"));
+    throw UsageError(fmt::format("--plan_for={} only plans: add what to print, such as --dump=plan",
+                                 *settings.gpu.plan_for));
   }
 }
 
@@ -294,8 +292,10 @@ Autotune autotune_of(const Flags& flags, const RunSettings& settings) {
     return Autotune::off;
   }
   if (flags.autotune && settings.gpu.plan_for) {
-    throw UsageError(cat("--autotune=", *flags.autotune, " cannot be combined with --plan_for=",
-                         *settings.gpu.plan_for, ", a card that need not be there: leave it out"));
+    throw UsageError(
+        fmt::format("--autotune={} cannot be combined with --plan_for={}, a card that need not be "
+                    "present: omit --autotune",
+                    *flags.autotune, *settings.gpu.plan_for));
   }
   if (flags.autotune) {
     return flags.autotune == "full" ? Autotune::full : Autotune::quick;
@@ -309,13 +309,14 @@ void check_types(const RunSettings& settings, const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
   if (settings.dtype == DType::f64 && settings.device != RunDevice::reference) {
     throw UsageError(
-        cat("--dtype=f64: only --device=reference computes in f64, not ", settings.device_label));
+        fmt::format("--dtype=f64: --device={} does not compute in f64; use --device=reference",
+                    settings.device_label));
   }
   check_int8(flags);
   check_16_bits(flags);
   if (flags.use_fp16 && parsed.given.contains("dtype")) {
-    throw UsageError(cat("--use_fp16 chooses the type itself and cannot be combined with --dtype=",
-                         flags.dtype));
+    throw UsageError(fmt::format(
+        "--use_fp16 chooses the type and cannot be combined with --dtype={}", flags.dtype));
   }
 }
 
@@ -330,7 +331,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
     check_dataset_folder(*settings.dataset, *flags.data_dir, /*training=*/true);
   }
   if (flags.distortions && settings.dataset->name == kDefaultDataset) {
-    throw UsageError("--distortions: not built yet for imagenet; leave it out");
+    throw UsageError("--distortions: not built yet for imagenet; omit it");
   }
   const Placement placement = resolve_placement(flags, why_no_gpu(flags));
   settings.device = device_named(placement.device);
@@ -341,7 +342,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   settings.towers = static_cast<int>(std::max(flags.num_gpus, flags.virtual_gpus));
   check_plan_for(settings);
   if (settings.gpu.virtual_towers && settings.device != RunDevice::gpu) {
-    find_gpus().check_any(cat("--virtual_gpus=", flags.virtual_gpus));
+    find_gpus().check_any(fmt::format("--virtual_gpus={}", flags.virtual_gpus));
   }
   settings.autotune = autotune_of(flags, settings);
   settings.format = format_named(placement.data_format);
@@ -349,7 +350,7 @@ RunSettings resolve_settings(const ParseResult& parsed) {
     settings.choices = std::make_shared<ChoicesFile>(read_choices(*flags.choices_file));
     settings.chosen_by = ChosenBy::file;
     settings.notices.push_back(
-        cat("kernels and layouts are those of --choices_file=", *flags.choices_file));
+        fmt::format("kernels and layouts come from --choices_file={}", *flags.choices_file));
   }
   check_types(settings, parsed);
   const auto add_notices = [&](const std::vector<std::string>& notices) {

@@ -20,6 +20,8 @@ AllReduceOffer offer_of(const RunSettings& settings) {
   return {.nccl = settings.device == RunDevice::gpu && !settings.gpu.virtual_towers};
 }
 
+std::string nccl_notice() { return fmt::format("NCCL {} adds the gradients", nccl_version()); }
+
 /// Handles a request for NCCL: throws UsageError if it cannot add the gradients.
 void check_nccl(RunSettings& settings) {
   if (settings.towers == 1 || settings.gpu.plan_for) {
@@ -27,18 +29,19 @@ void check_nccl(RunSettings& settings) {
   }
   if (settings.device != RunDevice::gpu) {
     throw UsageError(
-        cat("--all_reduce_spec=nccl: NCCL adds on GPUs, not with --device=", settings.device_label,
-            "; accepted is one of ", describe_algorithms(offer_of(settings))));
+        fmt::format("--all_reduce_spec=nccl: NCCL does not support --device={}; use one of {}",
+                    settings.device_label, describe_algorithms(offer_of(settings))));
   }
   if (settings.gpu.virtual_towers) {
-    throw UsageError(cat("--all_reduce_spec=nccl: NCCL takes one tower of each GPU, and ",
-                         "--virtual_gpus=", settings.towers,
-                         " puts all on one; leave one of them out"));
+    throw UsageError(fmt::format(
+        "--all_reduce_spec=nccl: NCCL supports one tower per GPU, but --virtual_gpus={} "
+        "puts all on one; omit one of the flags",
+        settings.towers));
   }
   try {
-    settings.notices.push_back(cat("gradients are added by NCCL ", nccl_version()));
+    settings.notices.push_back(nccl_notice());
   } catch (const UsageError& error) {
-    throw UsageError(cat("--all_reduce_spec=nccl: ", error.what()));
+    throw UsageError(fmt::format("--all_reduce_spec=nccl: {}", error.what()));
   }
 }
 
@@ -48,9 +51,11 @@ void try_nccl(RunSettings& settings) {
     return;
   }
   try {
-    settings.notices.push_back(cat("NCCL ", nccl_version(), " adds the gradients of one GPU"));
+    settings.notices.push_back(
+        fmt::format("NCCL {} adds the gradients of one GPU", nccl_version()));
   } catch (const UsageError& error) {
-    settings.notices.push_back(cat("the gradients of one GPU are not added: ", error.what()));
+    settings.notices.push_back(
+        fmt::format("the gradients of one GPU are not added: {}", error.what()));
     settings.sharing.sums.spec.clear();
   }
 }
@@ -62,14 +67,14 @@ void choose_nccl(RunSettings& settings) {
   }
   if (settings.gpu.virtual_towers) {
     settings.notices.emplace_back(
-        "gradients are added in the host's memory: NCCL takes one tower of each GPU");
+        "gradients are added in host memory: NCCL supports one tower per GPU");
     return;
   }
   try {
-    settings.notices.push_back(cat("gradients are added by NCCL ", nccl_version()));
+    settings.notices.push_back(nccl_notice());
     settings.sharing.sums.spec = {{.algorithm = "nccl"}};
   } catch (const UsageError& error) {
-    settings.notices.push_back(cat("gradients are added in the host's memory: ", error.what()));
+    settings.notices.push_back(fmt::format("gradients are added in host memory: {}", error.what()));
   }
 }
 
@@ -79,14 +84,14 @@ void time_nccl(RunSettings& settings) {
     return;
   }
   if (settings.gpu.virtual_towers) {
-    settings.notices.emplace_back("NCCL is not timed: it takes one tower of each GPU");
+    settings.notices.emplace_back("NCCL is not timed: it supports one tower per GPU");
     return;
   }
   try {
-    settings.notices.push_back(cat("NCCL ", nccl_version(), " is timed too"));
+    settings.notices.push_back(fmt::format("NCCL {} is timed too", nccl_version()));
     settings.sharing.nccl_timed = true;
   } catch (const UsageError& error) {
-    settings.notices.push_back(cat("NCCL is not timed: ", error.what()));
+    settings.notices.push_back(fmt::format("NCCL is not timed: {}", error.what()));
   }
 }
 
@@ -111,8 +116,9 @@ void check_sums(RunSettings& settings, const Flags& flags) {
 /// Parses --gpu_indices. Throws UsageError unless it names each tower once.
 std::vector<int> ring_order(const std::string& text, int towers) {
   const auto refuse = [&](const std::string& why) {
-    throw UsageError(cat("--gpu_indices=", text, ": ", why, "; accepted is the order of all ",
-                         towers, " devices in a ring, each of 0 to ", towers - 1, " once"));
+    throw UsageError(
+        fmt::format("--gpu_indices={}: {}; list the devices 0 to {} in ring order, each once", text,
+                    why, towers - 1));
   };
   std::vector<int> order;
   for (const std::string& word : split_text(text, ',')) {
@@ -120,15 +126,15 @@ std::vector<int> ring_order(const std::string& text, int towers) {
     const char* const end = word.data() + word.size();
     const auto [read, error] = std::from_chars(word.data(), end, device);
     if (error != std::errc() || read != end || device < 0 || device >= towers) {
-      refuse(cat("'", word, "' is no device of this run"));
+      refuse(fmt::format("'{}' is not a device of this run", word));
     }
     if (std::find(order.begin(), order.end(), device) != order.end()) {
-      refuse(cat(device, " is there twice"));
+      refuse(fmt::format("{} is listed more than once", device));
     }
     order.push_back(device);
   }
   if (order.size() != static_cast<std::size_t>(towers)) {
-    refuse(cat("names ", order.size(), " of them"));
+    refuse(fmt::format("{} of {} devices are listed", order.size(), towers));
   }
   return order;
 }
@@ -146,38 +152,49 @@ std::string joined_gradients_notice(const RunSettings& settings) {
     const double begin = rate.at(0) * factor;
     const double end = rate.at(std::max<std::int64_t>(last, 0)) * factor;
     return rate.is_constant_through(last)
-               ? cat(begin)
-               : cat(begin, " at the first step and ", end, " at the last");
+               ? fmt::format("{:g}", begin)
+               : fmt::format("{:g} at the first step and {:g} at the last", begin, end);
   };
-  const std::string start = cat("the gradients of ", settings.towers,
-                                " devices are joined by their ", name_of(*settings.reduction));
-  const std::string_view optimizer = row_of(settings.optimizer.rule).name;
-  if (summed && optimizer != "sgd" && optimizer != "momentum") {
-    return cat(start, ": the learning rate is ", over_the_run(1), ", and how much more an update ",
-               "is than that of their mean (--gradient_reduction=mean) is up to ", optimizer);
-  }
   if (!summed) {
-    return cat(start, ": the effective learning rate is ", over_the_run(1));
+    return fmt::format(
+        "the gradients of {} devices are averaged: the effective learning rate is {}",
+        settings.towers, over_the_run(1));
+  }
+  const std::string_view optimizer = row_of(settings.optimizer.rule).name;
+  if (optimizer != "sgd" && optimizer != "momentum") {
+    return fmt::format(
+        "the gradients of {} devices are summed: the learning rate is {}. How much larger the "
+        "updates "
+        "are than with --gradient_reduction=mean depends on {}",
+        settings.towers, over_the_run(1), optimizer);
   }
   const LearningRateRequest& request = settings.learning_rate.request;
   const bool divided = settings.learning_rate.model == ModelRate::resnet &&
                        !request.init_learning_rate && !request.piecewise_schedule;
-  return cat(start, ": the effective learning rate is ", over_the_run(settings.towers),
-             divided ? cat(", that of their mean: ResNet's own rate is divided by ",
-                           settings.towers, " before")
-                     : cat(", ", settings.towers,
-                           " times that of their mean (--gradient_reduction=mean)"));
+  const std::string effective = over_the_run(settings.towers);
+  return divided ? fmt::format(
+                       "the gradients of {} devices are summed: the effective learning rate is {}, "
+                       "as for their mean, because ResNet's default rate is divided by {}",
+                       settings.towers, effective, settings.towers)
+                 : fmt::format(
+                       "the gradients of {} devices are summed: the effective learning rate is {}, "
+                       "{} times that of their mean (--gradient_reduction=mean)",
+                       settings.towers, effective, settings.towers);
 }
 
 std::string compact_gradients_notice(const RunSettings& settings) {
   if (!settings.sharing.compact) {
     return "";
   }
-  return cat("gradients are sent and added in ", name_of(settings.dtype), ", 2 bytes an element",
-             settings.dtype == DType::f16 && !settings.loss_scale.automatic
-                 ? ": a sum above 65504, loss scale included, becomes infinite, which "
-                   "--fp16_enable_auto_loss_scale sees"
-                 : "");
+  const std::string notice = fmt::format("gradients are sent and added in {}, 2 bytes per element",
+                                         name_of(settings.dtype));
+  if (settings.dtype != DType::f16 || settings.loss_scale.automatic) {
+    return notice;
+  }
+  return fmt::format(
+      "{}; a sum above 65504, including the loss scale, becomes infinite, which "
+      "--fp16_enable_auto_loss_scale detects",
+      notice);
 }
 
 void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
@@ -186,7 +203,7 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
   if (flags.staged_vars && flags.datasets_use_prefetch &&
       parsed.given.contains("datasets_use_prefetch")) {
     throw UsageError(
-        "--staged_vars cannot be combined with --datasets_use_prefetch; leave one of them out");
+        "--staged_vars cannot be combined with --datasets_use_prefetch; omit one of them");
   }
   settings.sharing = {
       .one_holder = flags.local_parameter_device == "cpu",
@@ -208,7 +225,8 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
         flags.gradient_reduction == "sum" ? GradientReduction::sum : GradientReduction::mean;
   }
   if (flags.hierarchical_copy) {
-    settings.sharing.sums.spec = {{.algorithm = cat("hierarchical/", flags.network_topology)}};
+    settings.sharing.sums.spec = {
+        {.algorithm = fmt::format("hierarchical/{}", flags.network_topology)}};
   } else if (!spec.empty() && spec != "auto") {
     settings.sharing.sums.spec = parse_all_reduce_spec(spec, offer_of(settings));
   }

@@ -9,16 +9,18 @@ std::vector<std::string> rounding_notices(const RunSettings& settings) {
   if (settings.input.type == SlotType::u8) {
     const bool mixed = settings.dataset->format == "tfrecord" &&
                        settings.input.dataset->resize_method == ResizeMethod::bilinear;
-    notices.push_back(
-        cat("images are handed to the device as uint8 and normalised there: ",
-            mixed ? "each pixel is rounded after the resize, by at most half a grey level, which "
-                    "tf_cnn_benchmarks does not do; --input_transfer=float leaves that out"
-                  : "nothing is rounded, since no pixels are mixed"));
+    notices.emplace_back(
+        mixed
+            ? "images are sent to the device as uint8 and normalised there: each pixel is rounded "
+              "after the resize, by at most half a grey level. tf_cnn_benchmarks does not round; "
+              "--input_transfer=float avoids it"
+            : "images are sent to the device as uint8 and normalised there: no pixel is rounded, "
+              "because the resize does not interpolate");
   }
   if (settings.gpu.tf32 && settings.device == RunDevice::gpu && settings.dtype == DType::f32) {
     notices.emplace_back(
-        "--use_tf32: convolutions and products in f32 round their inputs to TF32, 10 bits of "
-        "fraction, where the card computes in it");
+        "--use_tf32: convolutions and products in f32 round their inputs to TF32 (10 bits of "
+        "fraction) if the card supports it");
   }
   return notices;
 }

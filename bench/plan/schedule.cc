@@ -15,12 +15,13 @@ std::int64_t whole_batches(double num_epochs, const StepCountOptions& options) {
   const double images = num_epochs * static_cast<double>(options.examples_per_epoch) +
                         static_cast<double>(options.examples_per_step) - 1;
   if (!(images < 9e18)) {
-    throw UsageError(cat("--num_epochs=", num_epochs, ": more steps than can be counted"));
+    throw UsageError(
+        fmt::format("--num_epochs={:g}: the number of steps is too large to count", num_epochs));
   }
   const std::int64_t num_batches = static_cast<std::int64_t>(images) / options.examples_per_step;
   if (num_batches < 1) {
-    throw UsageError(
-        cat("--num_epochs=", num_epochs, ": less than one image of ", options.examples_per_epoch));
+    throw UsageError(fmt::format("--num_epochs={:g}: less than one image; an epoch has {} images",
+                                 num_epochs, options.examples_per_epoch));
   }
   return num_batches;
 }
@@ -28,7 +29,8 @@ std::int64_t whole_batches(double num_epochs, const StepCountOptions& options) {
 }  // namespace
 
 Warmup plan_warmup(const WarmupOptions& options) {
-  check(options.batch_group_size >= 1 && options.enqueue_groups >= 0, "no such producer groups");
+  check(options.batch_group_size >= 1 && options.enqueue_groups >= 0,
+        "the producer groups are invalid");
   const std::int64_t trials = std::max<std::int64_t>(options.autotune_threshold.value_or(1), 1);
   const std::int64_t asked = options.num_warmup_batches.value_or(
       std::max(kLeastWarmup, kWarmupPerSquaredTrial * trials * trials));
@@ -44,7 +46,7 @@ StepCount plan_steps(const StepCountOptions& options) {
   check(options.examples_per_step > 0 && options.examples_per_epoch > 0,
         "step counts need a batch and a dataset");
   if (options.num_batches && options.num_epochs) {
-    throw UsageError("--num_batches and --num_epochs exclude each other; give one of them");
+    throw UsageError("--num_batches and --num_epochs are mutually exclusive; give only one");
   }
   const std::int64_t num_batches = options.num_epochs
                                        ? whole_batches(*options.num_epochs, options)

@@ -22,7 +22,7 @@ RunDevice device_named(std::string_view name) {
       return device;
     }
   }
-  throw InternalError(cat("no device is called ", name));
+  throw InternalError(fmt::format("unknown device {}", name));
 }
 
 std::string_view name_of(Autotune autotune) {
@@ -34,7 +34,7 @@ std::string_view name_of(Autotune autotune) {
     case Autotune::full:
       return "full";
   }
-  throw InternalError("an extent of timing without a name");
+  throw InternalError("a value of --autotune without a name");
 }
 
 std::string_view name_of(ChosenBy chosen_by) {
@@ -48,7 +48,7 @@ std::string_view name_of(ChosenBy chosen_by) {
     case ChosenBy::kept:
       return "kept";
   }
-  throw InternalError("a way of choosing without a name");
+  throw InternalError("a source of choices without a name");
 }
 
 RunSettings with_batch(RunSettings settings, std::int64_t batch) {

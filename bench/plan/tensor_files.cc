@@ -29,13 +29,14 @@ std::vector<std::string> RunTensorFiles::notices() const {
     return {};
   }
   std::vector<std::string> notices{
-      cat("--init_from: ", plan_.names.size(), " of ",
-          plan_.names.size() + plan_.missing + plan_.misshapen,
-          " variables begin with the values of ", source_->name(),
-          plan_.extra == 0 ? "" : cat("; ", plan_.extra, " of its tensors are left out"))};
+      fmt::format("--init_from: {} of {} variables are initialized from {}", plan_.names.size(),
+                  plan_.names.size() + plan_.missing + plan_.misshapen, source_->name())};
+  if (plan_.extra > 0) {
+    notices.front() += fmt::format("; {} of its tensors are not used", plan_.extra);
+  }
   if (plan_.misshapen > 0) {
-    notices.push_back(
-        cat("--init_from_partial: not taken, for another shape or type: ", plan_.misfits));
+    notices.push_back(fmt::format("--init_from_partial: skipped because shape or type differ: {}",
+                                  plan_.misfits));
   }
   return notices;
 }
@@ -61,7 +62,7 @@ std::map<std::string, std::string> RunTensorFiles::metadata(std::int64_t global_
           {"bench_version", results::source_info().bench_version},
           {"model", std::string(settings_.model->name)},
           {"dataset", std::string(settings_.dataset->name)},
-          {"global_step", cat(global_step)}};
+          {"global_step", std::to_string(global_step)}};
 }
 
 }  // namespace bench

@@ -26,13 +26,14 @@ std::string processor_name(const SystemFiles& files) {
 std::string driver_text(const Device& device, const SystemFiles& files) {
   const auto module = files.read("/proc/driver/nvidia/version");
   const auto lines = lines_of(module.known() ? module.value() : "");
-  return cat("CUDA ", device.driver, lines.empty() ? "" : cat(", ", lines.front()));
+  return lines.empty() ? fmt::format("CUDA {}", device.driver)
+                       : fmt::format("CUDA {}, {}", device.driver, lines.front());
 }
 
 std::string program_text() {
   const results::Source source = results::source_info();
-  return cat(source.bench_version, " ",
-             source.git_rev.known() ? source.git_rev.value() : "of no known revision");
+  return fmt::format("{} {}", source.bench_version,
+                     source.git_rev.known() ? source.git_rev.value() : "of no known revision");
 }
 
 TuningKey key_of(const TuningRequest& request, const Graph& graph) {
@@ -65,25 +66,25 @@ std::optional<Choices> kept_choices(const TuningRequest& request, const TuningKe
                                    request.settings.batch))) {
         return std::move(found.choices);
       }
-      found.why_not = "those timed before need more memory than is free now";
+      found.why_not = "the stored choices need more memory than is free now";
     } catch (const ChoicesError& error) {
-      found.why_not = cat(request.cache.file(key)->string(), ": ", error.what());
+      found.why_not = fmt::format("{}: {}", request.cache.file(key)->string(), error.what());
     }
   }
   if (!found.why_not.empty()) {
-    notices.push_back(cat("kernels are timed anew: ", found.why_not));
+    notices.push_back(fmt::format("kernels are timed again: {}", found.why_not));
   }
   return std::nullopt;
 }
 
 void tell_counts(const CandidateTimer::Counts& counts, std::vector<std::string>& notices) {
   if (counts.too_large > 0) {
-    notices.push_back(cat(counts.too_large, " kernels were not timed: they need more memory than ",
-                          "the run leaves"));
+    notices.push_back(fmt::format(
+        "{} kernels were not timed: they need more memory than the run leaves", counts.too_large));
   }
   if (counts.refused > 0) {
     notices.push_back(
-        cat(counts.refused, " kernels were not timed: the device does not make them"));
+        fmt::format("{} kernels were not timed: the device does not support them", counts.refused));
   }
 }
 
@@ -96,8 +97,8 @@ TuningKey tuning_identity(const Device& device, const SystemFiles& files) {
     key.subject["device"] = device.name;
     key.versions["driver"] = driver_text(device, files);
   } else {
-    key.subject["device"] = cat(processor_name(files), ", ", device.isa);
-    key.subject["threads"] = cat(device.processors.size());
+    key.subject["device"] = fmt::format("{}, {}", processor_name(files), device.isa);
+    key.subject["threads"] = std::to_string(device.processors.size());
   }
   return key;
 }
@@ -129,7 +130,7 @@ TuningResult tune(const TuningRequest& request) {
   const PlannedMemory memory =
       run_memory(settings, request.backend, tower_plan(estimated), settings.batch);
   if (!fits(request, memory)) {
-    return result;  // The run is refused later, with a message that says what would fit.
+    return result;  // The run is refused later, with a message that names what fits.
   }
   CandidateTimer timer(request.backend, request.timer, timing_memory(request.limits, memory),
                        request.watch);
@@ -147,7 +148,8 @@ TuningResult tune(const TuningRequest& request) {
     return result;  // There is nothing to choose between.
   }
   if (const std::string why = request.cache.keep(key, result.choices); !why.empty()) {
-    result.notices.push_back(cat("the timed kernels are not kept for later runs: ", why));
+    result.notices.push_back(
+        fmt::format("the choice of kernels is not saved for later runs: {}", why));
   }
   return result;
 }

@@ -21,17 +21,20 @@ std::map<std::string, std::string> joined(const TuningKey& key) {
   return all;
 }
 
-/// The first version that differs, as "driver=12.8"; empty if all are the same.
+/// The first difference: "was timed for driver=12.8, which is now 13.0"; empty if all are the same.
 std::string difference(const std::map<std::string, std::string>& now,
                        const std::map<std::string, std::string>& then) {
   for (const auto& [name, value] : now) {
     const auto old = then.find(name);
-    if (old == then.end() || old->second != value) {
-      return cat("for ", name, "=", old == then.end() ? "?" : printable(old->second),
-                 ", which is now ", printable(value));
+    if (old == then.end()) {
+      return fmt::format("was timed for an unknown {}, which is now {}", name, printable(value));
+    }
+    if (old->second != value) {
+      return fmt::format("was timed for {}={}, which is now {}", name, printable(old->second),
+                         printable(value));
     }
   }
-  return now.size() == then.size() ? "" : "for something else besides";
+  return now.size() == then.size() ? "" : "was timed for additional versions";
 }
 
 }  // namespace
@@ -57,9 +60,9 @@ std::optional<std::filesystem::path> TuningCache::file(const TuningKey& key) con
   }
   std::string text;
   for (const auto& [name, value] : key.subject) {
-    text += cat(name, "=", value, "\n");
+    text += fmt::format("{}={}\n", name, value);
   }
-  return *folder_ / cat(results::sha256_hex(text).substr(0, kNameDigits), ".json");
+  return *folder_ / fmt::format("{}.json", results::sha256_hex(text).substr(0, kNameDigits));
 }
 
 TuningCache::Found TuningCache::find(const TuningKey& key) const {
@@ -69,19 +72,19 @@ TuningCache::Found TuningCache::find(const TuningKey& key) const {
     return {};
   }
   const auto refused = [&](const std::string& why) {
-    return Found{.why_not = cat(printable(path->string()), " ", why)};
+    return Found{.why_not = fmt::format("{} {}", printable(path->string()), why)};
   };
   if (!std::filesystem::is_regular_file(*path, error)) {
-    return refused("is no ordinary file");
+    return refused("is not a regular file");
   }
   std::ostringstream text;
   text << std::ifstream(*path).rdbuf();
   std::optional<ChoicesFile> kept = parse_choices(text.str());
   if (!kept) {
-    return refused("does not hold choices");
+    return refused("does not contain choices");
   }
   if (const std::string other = difference(joined(key), kept->made_for); !other.empty()) {
-    return refused(cat("was timed ", other));
+    return refused(other);
   }
   return {.choices = std::move(kept->choices)};
 }
@@ -89,12 +92,12 @@ TuningCache::Found TuningCache::find(const TuningKey& key) const {
 std::string TuningCache::keep(const TuningKey& key, const Choices& choices) const {
   const auto path = file(key);
   if (!path) {
-    return "neither BENCH_CACHE_DIR nor HOME is set";
+    return "BENCH_CACHE_DIR, XDG_CACHE_HOME and HOME are not set";
   }
   std::error_code error;
   std::filesystem::create_directories(*folder_, error);
   if (error) {
-    return cat(printable(folder_->string()), ": ", error.message());
+    return fmt::format("{}: {}", printable(folder_->string()), error.message());
   }
   try {
     AtomicFile(*path, "file of timed choices")

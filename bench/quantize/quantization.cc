@@ -68,7 +68,7 @@ Captured<double> decibels_of(const SignalToNoise& ratio, const char* no_signal) 
   if (!std::isfinite(ratio.signal) || !std::isfinite(ratio.noise)) {
     return Unknown{"the logits are not finite"};
   }
-  return Unknown{ratio.signal > 0 ? "int8's logits are exactly f32's" : no_signal};
+  return Unknown{ratio.signal > 0 ? "int8 and f32 have identical logits" : no_signal};
 }
 
 Captured<double> centred_decibels(const Agreement& agreement) {
@@ -80,8 +80,8 @@ Captured<double> plain_decibels(const Agreement& agreement) {
 }
 
 std::string text_of(const Captured<double>& decibels) {
-  return decibels.known() ? cat(std::fixed, std::setprecision(1), decibels.value(), " dB")
-                          : cat("undefined (", decibels.why(), ")");
+  return decibels.known() ? fmt::format("{:.1f} dB", decibels.value())
+                          : fmt::format("undefined ({})", decibels.why());
 }
 
 }  // namespace
@@ -92,8 +92,10 @@ Quantization::Quantization(const RunSettings& settings, Backend& backend, Initia
       trained_(settings.files.init_from.has_value()),
       labelled_(!settings.synthetic()) {
   const auto batches = settings.calibration_batches;
-  progress << stderr_line::calibrating << batches << (batches == 1 ? " batch" : " batches")
-           << " of " << settings.batch << " in f32" << std::endl;
+  progress << stderr_line::calibrating
+           << (batches == 1 ? fmt::format("1 batch of {} in f32", settings.batch)
+                            : fmt::format("{} batches of {} in f32", batches, settings.batch))
+           << std::endl;
   const std::int64_t at_once = images_at_once(settings.batch);
   Calibration calibration(build_float_graph(settings, backend, at_once), backend, settings.format,
                           values);
@@ -181,24 +183,30 @@ results::Quantization to_record(const Judgement& judgement) {
 
 std::ostream& operator<<(std::ostream& out, const Judgement& judgement) {
   const Agreement& agreement = judgement.agreement;
-  out << stderr_line::quantized << "on " << agreement.examples
-      << (agreement.examples == 1 ? " image" : " images")
+  const std::string images =
+      agreement.examples == 1 ? "1 image" : fmt::format("{} images", agreement.examples);
+  out << stderr_line::quantized
       << (judgement.seen
-              ? ", of which calibration may have seen some (the input has too few others)"
-              : " that calibration has not seen")
-      << ": signal to noise " << text_of(centred_decibels(agreement))
-      << " in what differs between the images, " << text_of(plain_decibels(agreement))
-      << " in the logits as a whole; top-1 agreement " << agreement.same_top_1 << " of "
-      << agreement.examples << ", where f32 names "
-      << (agreement.classes_named == 1 ? std::string("one class for all, which is no evidence")
-                                       : cat(agreement.classes_named, " classes"));
+              ? fmt::format(
+                    "on {}, some of which calibration may have seen (the input has too few images)",
+                    images)
+              : fmt::format("on {} that calibration has not seen", images))
+      << fmt::format(
+             ": signal-to-noise ratio {} for the differences between images, {} for all logits",
+             text_of(centred_decibels(agreement)), text_of(plain_decibels(agreement)))
+      << fmt::format("; top-1 agreement {} of {}", agreement.same_top_1, agreement.examples);
+  if (agreement.classes_named == 1) {
+    out << ", which is not evidence because f32 predicts the same class for all images";
+  } else {
+    out << fmt::format("; f32 predicts {} classes", agreement.classes_named);
+  }
   if (judgement.correct) {
-    out << "; correct: f32 " << judgement.correct->f32 << ", int8 " << judgement.correct->int8;
+    out << fmt::format("; correct: f32 {}, int8 {}", judgement.correct->f32,
+                       judgement.correct->int8);
   }
   if (!judgement.trained) {
-    out << "\nint8: the weights are untrained (no --init_from); this tells of the arithmetic, not "
-           "of "
-           "a trained network's accuracy";
+    out << "\nint8: the weights are untrained (no --init_from), so the result covers only the "
+           "arithmetic, not a trained network's accuracy";
   }
   return out;
 }

@@ -58,9 +58,9 @@ class Quantization {
 
 results::Quantization to_record(const Judgement& judgement);
 
-/// "int8 against f32 on 32 images that calibration has not seen: signal to noise 21.3 dB in what
-/// differs between the images, ..., where f32 names 7 classes; correct: f32 30, int8 29". If the
-/// weights are untrained, a second line says what the result cannot show.
+/// "int8 against f32 on 32 images that calibration has not seen: signal-to-noise ratio 21.3 dB for
+/// the differences between images, ...; f32 predicts 7 classes; correct: f32 30, int8 29". If the
+/// weights are untrained, a second line states the limits of the result.
 std::ostream& operator<<(std::ostream& out, const Judgement& judgement);
 
 }  // namespace bench

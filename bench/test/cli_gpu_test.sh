@@ -21,7 +21,7 @@ if [ ! -e /dev/nvidiactl ]; then
   refused 'bench: --virtual_gpus=2: this host has no usable GPU: the NVIDIA driver is not installed' $quick --virtual_gpus=2
   # shellcheck disable=SC2086
   run 0 $quick
-  says "$err" 'note: --device: not given, so the CPU computes (no GPU can be used: the NVIDIA driver is not installed)'
+  says "$err" 'note: --device: not given; bench uses the CPU because no GPU can be used: the NVIDIA driver is not installed'
 fi
 export BENCH_GPU_LIBRARY="$work/missing.so"
 # shellcheck disable=SC2086
@@ -77,7 +77,7 @@ for model in '--model=lenet --batch_size=4' '--model=resnet20 --data_name=cifar1
 done
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --dtype=f16 --fp16_enable_auto_loss_scale --num_batches=4
-says "$err" '--data_format: not given, so NHWC'
+says "$err" '--data_format: not given; bench uses NHWC'
 says "$err" 'fingerprint: matches the reference'
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --forward_only --profile
@@ -130,7 +130,7 @@ lacks "$err" 'uint8'
 agree "$work/gpu.json" "$work/floats.json"
 # shellcheck disable=SC2086
 run 0 $data --device=gpu --resize_method=crop
-says "$err" 'nothing is rounded'
+says "$err" 'no pixel is rounded'
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --input_transfer=uint8
 says "$err" 'note: --input_transfer: no effect without --data_dir'
@@ -285,7 +285,7 @@ record_holds "r['choices']['nodes'] == json.load(open('$work/timed.json'))['choi
 echo "{" >"$timed_file"
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu
-says "$err" "note: kernels are timed anew: $timed_file does not hold choices"
+says "$err" "note: kernels are timed again: $timed_file does not contain choices"
 says "$err" ' s, to choose between them'
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --choices_file="$work/timed.json" --result_file="$work/pinned.json"
@@ -358,13 +358,13 @@ says "$out" 'planned step: '
 # shellcheck disable=SC2086
 run 0 $quick --plan_for="$h200" --dump=fusions
 says "$out" ' launches '
-refused "--plan_for=$work/none.json: neither one of sm_75, " --model=lenet --plan_for="$work/none.json" --dump=plan
+refused "--plan_for=$work/none.json: unknown value; accepted: an existing file, or one of sm_75, " --model=lenet --plan_for="$work/none.json" --dump=plan
 echo '{"name": "x"}' >"$work/card.json"
 refused "--plan_for=$work/card.json: has no \"capability\"" --model=lenet --plan_for="$work/card.json" --dump=plan
 echo 'name: x' >"$work/card.json"
 refused "--plan_for=$work/card.json: is not JSON" --model=lenet --plan_for="$work/card.json" --dump=plan
-refused '--plan_for=sm_70: neither one of sm_75, ' --model=lenet --plan_for=sm_70 --dump=plan
-refused 'sm_121 nor a file that is there; did you mean sm_90?' --model=lenet --plan_for=h100 --dump=plan
+refused '--plan_for=sm_70: unknown value; accepted: an existing file, or one of sm_75, ' --model=lenet --plan_for=sm_70 --dump=plan
+refused 'sm_121; did you mean sm_90?' --model=lenet --plan_for=h100 --dump=plan
 
 # The largest batch fits; a much larger one does not, even without any reserve for unplanned memory.
 run 0 --model=lenet --plan_for="$h200" --batch_size=max --dump=plan
@@ -379,7 +379,7 @@ says "$err" 'note: a run would be refused: '
 refused 'cannot be combined with --dump' --model=lenet --device=gpu --batch_size=max --dump=plan
 
 unset BENCH_GPU_LIBRARY
-refused 'add what to print, as --dump=plan' --model=lenet --plan_for=sm_90
+refused 'add what to print, such as --dump=plan' --model=lenet --plan_for=sm_90
 refused 'is for GPUs and cannot be combined with --device=cpu' --model=lenet --device=cpu --plan_for=sm_90 --dump=plan
 if [ -n "$plugin" ]; then
   run 0 --model=resnet50 --batch_size=8 --dtype=f16 --plan_for=SM_90 --dump=plan
@@ -390,7 +390,7 @@ if [ -n "$plugin" ]; then
   run 0 --model=resnet50 --batch_size=100000 --plan_for=sm_90 --dump=plan
   says "$out" 'planned memory'
   says "$err" 'note: a run would be refused: --batch_size=100000 needs '
-  says "$err" ', 80.0 GiB may be used (all memory of the card)'
+  says "$err" ', but only 80.0 GiB may be used (all memory of the card)'
 else
   refused 'run BENCH_CUDA=wheels tools/bench' --model=lenet --plan_for=sm_90 --dump=plan
 fi

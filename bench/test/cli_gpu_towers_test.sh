@@ -54,7 +54,7 @@ under 2 $lenet --virtual_gpus=2 --variable_update=independent
 lacks "$err" 'note: steps are '
 run 0 --model=resnet20 --data_name=cifar10 --batch_size=2 --num_warmup_batches=1 --num_batches=1 --device=gpu \
   --autotune=off --virtual_gpus=2 --variable_update=replicated
-says "$err" 'note: gradients are added in the host'"'"'s memory: NCCL takes one tower of each GPU'
+says "$err" 'note: gradients are added in host memory: NCCL supports one tower per GPU'
 says "$err" 'fingerprint: matches the reference'
 
 # --- a dataset, whose batches are brought while the step before is worked on ------------------------------
@@ -72,7 +72,7 @@ done
 
 # shellcheck disable=SC2086
 same_bits $lenet --num_gpus=2 --variable_update=replicated
-says "$err" 'note: gradients are added by NCCL 2.28.9'
+says "$err" 'note: NCCL 2.28.9 adds the gradients'
 says "$out" 'AllReduce:   nccl'
 record_holds "r['choices']['gradients_meet'] == 'nccl'" "$work/2.json"
 lacks "$err" 'note: steps are '
@@ -97,7 +97,7 @@ done
 BENCH_NCCL_LIBRARY=$emulated
 # shellcheck disable=SC2086
 run 0 $lenet --virtual_gpus=2 --variable_update=replicated --all_reduce_spec=auto
-says "$err" 'note: NCCL is not timed: it takes one tower of each GPU'
+says "$err" 'note: NCCL is not timed: it supports one tower per GPU'
 # A single card adds nothing.
 # shellcheck disable=SC2086
 under 1 $lenet
@@ -132,7 +132,7 @@ unset FAKE_NCCL
 # --- what cannot be --------------------------------------------------------------------------------
 
 # shellcheck disable=SC2086
-refused 'NCCL takes one tower of each GPU, and --virtual_gpus=2 puts all on one' $lenet --virtual_gpus=2 \
+refused 'NCCL supports one tower per GPU, but --virtual_gpus=2 puts all on one' $lenet --virtual_gpus=2 \
   --variable_update=replicated --all_reduce_spec=nccl
 # shellcheck disable=SC2086
 refused 'bench: --num_gpus=5: this host has 4 usable GPUs' $lenet --num_gpus=5
@@ -145,7 +145,7 @@ refused '--all_reduce_spec=nccl: cannot open NCCL: ' $lenet --num_gpus=2 --varia
   --all_reduce_spec=nccl
 # shellcheck disable=SC2086
 run 0 $lenet --num_gpus=2 --variable_update=replicated
-says "$err" 'note: gradients are added in the host'"'"'s memory: cannot open NCCL: '
+says "$err" 'note: gradients are added in host memory: cannot open NCCL: '
 # shellcheck disable=SC2086
 run 0 $lenet --variable_update=replicated --all_reduce_spec=nccl
 says "$err" 'note: the gradients of one GPU are not added: cannot open NCCL: '

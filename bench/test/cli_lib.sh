@@ -49,7 +49,7 @@ echo '^[a-z][a-z ]*: [a-z]* *[0-9][0-9]* ' >>"$work/no_error"
 one_sentence() {
   lines=$(($(grep -c '^bench: ' "$err") + $(grep -v '^bench: ' "$err" | grep -vc -f "$work/no_error")))
   [ "$lines" -eq 1 ] || fail "$lines lines instead of one sentence"
-  tail -n 1 "$err" | grep -q '^bench: ' || fail "the last line is no sentence of ours"
+  tail -n 1 "$err" | grep -q '^bench: ' || fail "the last line is not an error of the program"
 }
 
 # refused TEXT ARGS...: exit status 2 with one sentence that contains TEXT.

@@ -48,13 +48,13 @@ refused 'the file is not an SQLite database' $quick --store="$work/text"
 lacks "$out" 'Generating'
 printf '{"currency": "EUR", "capx": 1}' >"$work/cost.json"
 # shellcheck disable=SC2086
-refused "'capx' is unknown" $quick --cost="$work/cost.json"
+refused "unknown name 'capx'; accepted: currency, " $quick --cost="$work/cost.json"
 printf '{"currency": "EUR", "capex": 9000, "years": 4}' >"$work/cost.json"
 # shellcheck disable=SC2086
 run 0 $quick --cost="$work/cost.json" --result_file="$work/cost_run.json"
 says "$work/cost_run.json" '"capex": 9000.0'
 # shellcheck disable=SC2086
-refused 'is no name=value' $quick --tags=ams
+refused "'ams' is not of the form name=value" $quick --tags=ams
 
 # --- repeats ---------------------------------------------------------------------------------------
 
@@ -76,14 +76,14 @@ refused 'give one in --batch_size' $quick --repeats=2 --batch_size=2,4
 BENCH_GROUP=g/0/0
 export BENCH_GROUP
 # shellcheck disable=SC2086
-refused 'is one of a group already' $quick --repeats=2
+refused 'is already part of a group (BENCH_GROUP=g/0/0)' $quick --repeats=2
 # shellcheck disable=SC2086
 run 0 $quick --store --label=grouped
 results list label:grouped --columns=group --format=csv
 says "$out" 'g'
 BENCH_GROUP=nonsense
 # shellcheck disable=SC2086
-refused 'BENCH_GROUP=nonsense: is no group/repeat/order' $quick
+refused 'BENCH_GROUP=nonsense: expected group/repeat/order' $quick
 unset BENCH_GROUP
 
 # A repeat that fails ends the repeats, as does Ctrl-C.

@@ -11,7 +11,7 @@ refused 'unknown' --no_such_thing_at_all
 refused 'did you mean vgg11 or vgg16 or vgg19?' --model=vgg
 refused 'did you mean --model=resnet50?' --resnet50
 refused '--num_intra_threads=4096: this process may use 1 to ' --model=lenet --num_intra_threads=4096
-refused ' TiB for its images alone, ' --model=lenet --batch_size=1073741824
+refused ' TiB for its images alone, but only ' --model=lenet --batch_size=1073741824
 refused "--model=a\\x1b[31m\\nb\\x07: unknown value" --model="$(printf 'a\033[31m\nb\007')"
 refused "cannot read 'a\\x1b[2J': " --model=lenet --init_from="$(printf 'a\033[2J')"
 refused 'did you mean resnet50' --model=resnet5O
@@ -20,7 +20,7 @@ refused '--list_models lists all' --model=quux
 refused 'it finds objects' --model=ssd300
 refused 'lenet has no auxiliary head' --model=lenet --aux_head
 refused 'a number from 0 to below 1' --label_smoothing=1
-refused 'choose them with --data_name=imagenet' --model=lenet --data_name=cifar10
+refused 'the dataset is cifar10; give --data_name=imagenet' --model=lenet --data_name=cifar10
 # Terabytes of variables, refused before they are drawn.
 refused 'for its variables alone' --model=lenet --image_size=16384
 refused '--batch_size=many' --batch_size=many
@@ -63,12 +63,12 @@ says "$out" '--variable_update'
 run 0 --help=data
 says "$out" '--resize_method'
 lacks "$out" '--optimizer'
-refused 'accepted are all, run, data, ' --help=datum
+refused "expected all, a flag's name, or a group: run, data, " --help=datum
 
 printf -- '--model=LeNet\n--batch-size=2\n--undefok=new_flag\n--new_flag=1\n' >"$work/flags"
 # shellcheck disable=SC2086
 run 0 $quick --flagfile="$work/flags" --dump=plan
-says "$err" "note: --new_flag: unknown, and passed over as --undefok says"
+says "$err" "note: --new_flag: unknown flag, ignored because of --undefok"
 refused "$work/flags, line 1: --lr: unknown flag; did you mean --init_learning_rate?" \
   --flagfile="$(echo '--lr=1' >"$work/flags" && echo "$work/flags")"
 run 0 --version
@@ -103,7 +103,7 @@ cmp "$out" "$work/plan" || fail 'pinned choices make another plan'
 run 0 $quick --choices_file="$work/choices" --num_batches=2
 # shellcheck disable=SC2086
 run 2 $quick --choices_file="$work/choices" --forward_only
-says "$err" 'was made for --forward_only=false, and this run has true'
+says "$err" 'the file was made for --forward_only=false, but this run has true'
 # shellcheck disable=SC2086
 run 2 $quick --choices_file="$work/choices" --result_file="$work/choices"
 says "$err" 'would overwrite'
@@ -131,7 +131,7 @@ record_holds "abs([m['value'] for m in r['metrics'] if m['name'] == 'images_per_
 
 # shellcheck disable=SC2086
 run 0 $quick --num_batches=1 --momentum=0.5 --num_inter_threads=2 --trace_file="$work/trace.json"
-says "$err" "note: --num_batches is given more than once: '1' holds, not '2'"
+says "$err" "note: --num_batches is given more than once: '1' is used, not '2'"
 says "$err" 'note: --momentum: no effect with --optimizer=sgd'
 says "$err" 'note: --num_inter_threads: no effect: '
 [ "$(tail -n 1 "$out")" = "Dumping trace to $work/trace.json" ] || fail 'the trace is not named'
@@ -216,7 +216,7 @@ holds "t['fc.weight'][:2] == ('F32', [10, 512]) and len(t) == 8" "$work/saved"
 record_holds "len(r['series']['loss']) == 3" "$work/saved.json"
 # shellcheck disable=SC2086
 run 0 $tiny --init_from="$work/saved" --dump_tensors="$work/tensors"
-says "$err" '8 of 8 variables begin with the values of '
+says "$err" '8 of 8 variables are initialized from '
 lacks "$out" 'Running warm up'
 holds "t['logits'][1] == [2, 10] and t['grad/conv0.weight'][1] == [32, 3, 5, 5]" "$work/tensors"
 holds "len(t) == 11 and t['total_loss'][2][0] > t['loss'][2][0] > 0" "$work/tensors"
@@ -242,12 +242,12 @@ print(struct.unpack('<f', raw[begin:begin + 4])[0])" "$work/tensors") - 1) < 1e-
 refused 'fc.weight is 10x512, not 11x512' $tiny --num_classes=11 --init_from="$work/saved"
 # shellcheck disable=SC2086
 run 0 $tiny --num_classes=11 --num_batches=1 --init_from="$work/saved" --init_from_partial
-says "$err" '6 of 8 variables begin with the values of '
-says "$err" 'not taken, for another shape or type: fc.weight has shape 10x512, not 11x512, fc.bias has shape 10, not 11'
+says "$err" '6 of 8 variables are initialized from '
+says "$err" 'skipped because shape or type differ: fc.weight has shape 10x512, not 11x512, fc.bias has shape 10, not 11'
 refused 'missing: ' --model=trivial --init_from="$work/saved"
 refused 'No such file' --model=lenet --init_from="$work/absent"
 refused 'begin with' --model=lenet --init_from="$work/good/train-00000-of-00001"
-refused '--input_file and --data_dir exclude' --input_file=a --data_dir=imagenet
+refused '--input_file and --data_dir are mutually exclusive' --input_file=a --data_dir=imagenet
 # shellcheck disable=SC2086
 refused 'cannot write the file of --save_variables' $tiny --save_variables="$work/absent/file"
 

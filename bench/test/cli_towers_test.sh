@@ -28,10 +28,10 @@ if m['name'].startswith('planned_bytes.')) and r['towers'][1]['planned_device_by
 done
 # shellcheck disable=SC2086
 run 0 $towers --num_gpus=2
-says "$err" 'note: the gradients of 2 devices are joined by their mean'
+says "$err" 'note: the gradients of 2 devices are averaged: '
 # shellcheck disable=SC2086
 run 0 $towers --num_gpus=2 --variable_update=replicated
-says "$err" 'are joined by their sum: the effective learning rate is '
+says "$err" 'note: the gradients of 2 devices are summed: the effective learning rate is '
 says "$err" ', 2 times that of their mean'
 says "$out" 'AllReduce:   None'
 # shellcheck disable=SC2086
@@ -86,7 +86,7 @@ for type in f16 bf16; do
   # shellcheck disable=SC2086
   run 0 $towers --num_gpus=2 --dtype=$type --fp16_loss_scale=1 --variable_update=replicated \
     --compact_gradient_transfer
-  says "$err" "note: gradients are sent and added in $type, 2 bytes an element"
+  says "$err" "note: gradients are sent and added in $type, 2 bytes per element"
   says "$err" 'fingerprint: matches the reference'
 done
 
@@ -95,7 +95,7 @@ done
 run 0 $towers --num_gpus=2 --use_fp16 --fp16_loss_scale=1 --variable_update=replicated --compact_gradient_transfer
 type=$(sed -n 's/^note: --use_fp16: computing in \([a-z0-9]*\);.*/\1/p' "$err")
 [ -n "$type" ] || fail 'no type is told'
-says "$err" "note: gradients are sent and added in $type, 2 bytes an element"
+says "$err" "note: gradients are sent and added in $type, 2 bytes per element"
 says "$err" 'fingerprint: matches the reference'
 
 # --- profile, trace and check -----------------------------------------------------------------------
@@ -169,7 +169,7 @@ refused "file of a run 'sub/r.json'" $scaled --scaling_sweep=1,2 --result_file=s
 # --- what cannot be --------------------------------------------------------------------------------
 
 refused 'this process may use ' --model=lenet --device=cpu --num_gpus=64
-refused 'which looks at one device: leave one of them out' --model=lenet --num_gpus=2 --dump_tensors="$work/t"
+refused 'which uses one device: omit one of them' --model=lenet --num_gpus=2 --dump_tensors="$work/t"
 refused '--virtual_gpus puts towers on a GPU and cannot be combined with --device=cpu' \
   --model=lenet --device=cpu --virtual_gpus=2
 # shellcheck disable=SC2086
@@ -191,7 +191,7 @@ processors_of() { sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$1/task/"*/status |
 
 # beside_towers FLAGS...: towers keep to their processors; $processors is where threads may run.
 beside_towers() {
-  case_name="towers beside threads that decode: $*"
+  case_name="towers next to threads that decode: $*"
   : >"$out"
   $interruptible "$bench" --model=lenet --device=cpu --num_intra_threads=1 --batch_size=2 --num_classes=3 \
     --data_name=imagenet --data_dir="$work/pictures" --num_batches=10000000 "$@" >"$out" 2>"$err" &
@@ -226,7 +226,7 @@ fi
 # shellcheck disable=SC2086
 run 0 $quick --device=cpu --use_numa_affinity
 says "$out" 'NUMA bind:   True'
-grep -q -e '^note: --use_numa_affinity changes nothing: ' -e '^[a-z]*: tower 0: 1 thread on NUMA node ' "$err" ||
+grep -q -e '^note: --use_numa_affinity has no effect: ' -e '^[a-z]*: tower 0: 1 thread on NUMA node ' "$err" ||
   fail 'nothing is said of the nodes'
 # hwloc describes a machine that does not exist. Its second node has memory only if this machine also has two nodes.
 case $(processors_of $$) in
@@ -240,7 +240,7 @@ case $(processors_of $$) in
       says "$err" ": tower $tower: 1 thread on NUMA node $tower"
       says "$err" "of each step, on processors $tower"
     done
-    [ -e /sys/devices/system/node/node1 ] || says "$err" 'node 1; its memory comes from where a thread first writes it'
+    [ -e /sys/devices/system/node/node1 ] || says "$err" 'node 1; its memory is placed by first touch'
     ;;
 esac
 

@@ -17,7 +17,7 @@ done
 
 # --- 16 bits ---------------------------------------------------------------------------------------
 
-refused 'chooses the type itself and cannot be combined with --dtype=bf16' --use_fp16 --dtype=bf16
+refused 'chooses the type and cannot be combined with --dtype=bf16' --use_fp16 --dtype=bf16
 for dtype in bf16 f16; do
   # shellcheck disable=SC2086
   run 0 $quick --device=reference --dtype=$dtype --init_learning_rate=1e-6 \
@@ -39,7 +39,7 @@ record_holds "r['workload']['dtype'] == 'f16'" "$work/fp16.json"
 # shellcheck disable=SC2086
 run 0 $quick --device=reference --use_fp16 --forward_only --batch_size=4,2
 [ "$(grep -c '^note: --use_fp16: computing in f16; ' "$err")" -eq 2 ] || fail 'not two notes'
-refused 'has rounded its filters; save them in f32' --model=lenet --dtype=bf16 --forward_only \
+refused 'rounds its filters; use --dtype=f32' --model=lenet --dtype=bf16 --forward_only \
   --save_variables="$work/rounded.safetensors"
 
 # --- int8 ------------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ refused 'has rounded its filters; save them in f32' --model=lenet --dtype=bf16 -
 run 0 $quick --device=reference --forward_only --dtype=int8 --result_file="$work/int8.json"
 says "$out" 'Precision:   int8'
 says "$err" 'calibrating int8 with 2 batches of 2 in f32'
-grep -qE '^int8 against f32 on 8 images that calibration has not seen: signal to noise [0-9.]+ dB in what differs between' \
+grep -qE '^int8 against f32 on 8 images that calibration has not seen: signal-to-noise ratio [0-9.]+ dB for the differences' \
   "$err" || fail 'int8 is not judged'
 says "$err" 'int8: the weights are untrained (no --init_from)'
 lacks "$err" 'fingerprint'
@@ -61,7 +61,7 @@ r['capture_errors']['quantization.correct_int8'] == 'synthetic images have no tr
 # A network whose logits are 0 for every image.
 run 0 --model=trivial --device=reference --forward_only --dtype=int8 --batch_size=2 \
   --num_warmup_batches=0 --num_batches=1 --result_file="$work/trivial.json"
-says "$err" "signal to noise undefined (f32's logits are the same for all images) in what differs"
+says "$err" "signal-to-noise ratio undefined (f32's logits are the same for all images) for the differences"
 lacks "$err" 'nan'
 record_holds "r['quantization']['centred_snr_db'] is None and 'all images' in \
 r['capture_errors']['quantization.centred_snr_db']" "$work/trivial.json"
@@ -72,11 +72,11 @@ says "$err" 'is the smallest within 2 % of the best'
 
 # --- batch sizes ---------------------------------------------------------------------------------
 
-refused 'an empty item is no batch size' --batch_size=8,,16
-refused 'is no batch size' --batch_size=0,8
-refused 'accepted is 0, a batch from 1' --batch_size=-1
-refused 'auto stands alone' --batch_size=auto,8
-refused '8 comes twice' --batch_size=8,8
+refused 'the list has an empty item' --batch_size=8,,16
+refused "'0' is not a batch size" --batch_size=0,8
+refused 'expected 0, a batch size from 1' --batch_size=-1
+refused 'a list cannot contain auto' --batch_size=auto,8
+refused '8 is listed more than once' --batch_size=8,8
 refused 'cannot be combined with --verify' --model=lenet --batch_size=max --verify
 refused 'cannot be combined with --input_file' --model=lenet --batch_size=auto --input_file=x
 # A batch that does not fit is refused before any run starts.

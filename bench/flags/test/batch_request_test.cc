@@ -38,26 +38,28 @@ TEST(BatchRequest, IsKnownBeforeTheRunForANumberOnly) {
 
 TEST(BatchRequest, RefusesWhatIsNoNumber) {
   EXPECT_EQ(refused("many"),
-            "--batch_size=many: accepted is 0, a batch from 1 to 1073741824, a list of them as "
+            "--batch_size=many: expected 0, a batch size from 1 to 1073741824, a list such as "
             "8,16,32, auto, or max");
   for (const char* text :
        {"", "-1", "+8", "8.0", "8x", " 8", "AUTO", "1073741825", "99999999999999999999"}) {
-    EXPECT_THAT(refused(text), HasSubstr("accepted is 0, a batch from 1")) << text;
+    EXPECT_THAT(refused(text), HasSubstr("expected 0, a batch size from 1")) << text;
   }
 }
 
 TEST(BatchRequest, RefusesBadItemsOfAListByName) {
   EXPECT_EQ(refused("8,x"),
-            "--batch_size=8,x: 'x' is no batch size; accepted in a list are whole numbers from 1 "
-            "to 1073741824");
-  EXPECT_THAT(refused("0,8"), HasSubstr("'0' is no batch size"));
-  EXPECT_THAT(refused("8,-1"), HasSubstr("'-1' is no batch size"));
+            "--batch_size=8,x: 'x' is not a batch size; expected a list of whole numbers from 1 to "
+            "1073741824");
+  EXPECT_THAT(refused("0,8"), HasSubstr("'0' is not a batch size"));
+  EXPECT_THAT(refused("8,-1"), HasSubstr("'-1' is not a batch size"));
   for (const char* text : {"8,,16", "8,", ",8", ","}) {
-    EXPECT_THAT(refused(text), HasSubstr("an empty item is no batch size")) << text;
+    EXPECT_THAT(refused(text),
+                HasSubstr("the list has an empty item; expected whole numbers from 1 to"))
+        << text;
   }
-  EXPECT_EQ(refused("auto,8"), "--batch_size=auto,8: auto stands alone, not in a list");
-  EXPECT_EQ(refused("8,max"), "--batch_size=8,max: max stands alone, not in a list");
-  EXPECT_EQ(refused("8,16,08"), "--batch_size=8,16,08: 8 comes twice");
+  EXPECT_EQ(refused("auto,8"), "--batch_size=auto,8: a list cannot contain auto");
+  EXPECT_EQ(refused("8,max"), "--batch_size=8,max: a list cannot contain max");
+  EXPECT_EQ(refused("8,16,08"), "--batch_size=8,16,08: 8 is listed more than once");
 }
 
 }  // namespace

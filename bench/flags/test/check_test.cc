@@ -107,10 +107,10 @@ TEST(ParseFlags, TakesAValueInAnyCaseOrAFileThatIsThere) {
   const ScratchFolder folder;
   const std::string file = folder.path() / "Card.json";
   EXPECT_EQ(parse({"--plan_for=SM_90", "--dump=plan"}).flags.plan_for, "sm_90");
-  EXPECT_THAT(refusal({cat("--plan_for=", file), "--dump=plan"}),
-              HasSubstr("Card.json: neither one of sm_75, "));
+  EXPECT_THAT(refusal({fmt::format("--plan_for={}", file), "--dump=plan"}),
+              HasSubstr("Card.json: unknown value; accepted: an existing file, or one of sm_75, "));
   std::ofstream(file) << "{}";
-  EXPECT_EQ(parse({cat("--plan_for=", file), "--dump=plan"}).flags.plan_for, file);
+  EXPECT_EQ(parse({fmt::format("--plan_for={}", file), "--dump=plan"}).flags.plan_for, file);
   EXPECT_EQ(refusal({"--plan_for"}),
             "--plan_for needs a value: sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, sm_103, "
             "sm_110, sm_120, sm_121; or a file that describes a card");
@@ -120,7 +120,7 @@ TEST(ParseFlags, AcceptsDefaultsWrittenOut) {
   std::vector<std::string> arguments;
   for (const FlagRow& row : flag_table()) {
     if (row.default_text && row.type != FlagType::kList) {
-      arguments.push_back(cat("--", row.name, "=", *row.default_text));
+      arguments.push_back(fmt::format("--{}={}", row.name, *row.default_text));
     }
   }
   EXPECT_NO_THROW(parse({arguments.begin(), arguments.end()}));
@@ -128,34 +128,34 @@ TEST(ParseFlags, AcceptsDefaultsWrittenOut) {
 
 TEST(ParseFlags, SaysWhatIsBuiltInstead) {
   EXPECT_EQ(refusal({"--resize_method=area"}),
-            "--resize_method=area: not built yet; built are bilinear, nearest, crop");
-  EXPECT_EQ(refusal({"--ml_perf"}), "--ml_perf: not built yet; accepted is --noml_perf");
+            "--resize_method=area: not built yet; use one of bilinear, nearest, crop");
+  EXPECT_EQ(refusal({"--ml_perf"}), "--ml_perf: not built yet; only --noml_perf is accepted");
   EXPECT_EQ(refusal({"--nouse_datasets"}),
-            "--nouse_datasets: not built yet; accepted is --use_datasets");
-  EXPECT_EQ(refusal({"--train_dir=x"}), "--train_dir=x: not built yet; leave it out");
+            "--nouse_datasets: not built yet; only --use_datasets is accepted");
+  EXPECT_EQ(refusal({"--train_dir=x"}), "--train_dir=x: not built yet; omit it");
   EXPECT_THAT(refusal({"--variable_update=distributed_replicated"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--batch_group_size=2"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--ml_perf"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--fp16_vars"}), HasSubstr("not built yet"));
   EXPECT_EQ(refusal({"--stop_at_top_1_accuracy=0.1"}),
-            "--stop_at_top_1_accuracy=0.1: not built yet; leave it out");
+            "--stop_at_top_1_accuracy=0.1: not built yet; omit it");
 }
 
 TEST(ParseFlags, SendsNobodyFromOneThingThatIsNotBuiltToAnother) {
-  EXPECT_EQ(refusal({"--eval"}), "--eval: not built yet; accepted is --noeval");
+  EXPECT_EQ(refusal({"--eval"}), "--eval: not built yet; only --noeval is accepted");
   EXPECT_EQ(
       refusal({"--variable_update=distributed_replicated"}),
       "--variable_update=distributed_replicated: needs several hosts, which is not built yet; "
-      "built are parameter_server, replicated, distributed_all_reduce, collective_all_reduce, "
+      "use one of parameter_server, replicated, distributed_all_reduce, collective_all_reduce, "
       "horovod, independent");
   EXPECT_EQ(refusal({"--init_from_partial"}), "--init_from_partial needs --init_from");
 }
 
 TEST(ParseFlags, NamesAConflictOfWhatIsNotBuiltBeforeThat) {
-  EXPECT_EQ(
-      refusal({"--eval", "--forward_only"}),
-      "--forward_only and --eval exclude each other; moreover --eval: not built yet; accepted "
-      "is --noeval");
+  EXPECT_EQ(refusal({"--eval", "--forward_only"}),
+            "--forward_only and --eval are mutually exclusive. Also: --eval: not built yet; only "
+            "--noeval "
+            "is accepted");
 }
 
 TEST(ParseFlags, TakesWhatAsksForNothingOfWhatIsNotBuilt) {
@@ -178,11 +178,11 @@ TEST(ParseFlags, NoticesThatTheHostsThreadsAndColoursAreNotChosen) {
 
 TEST(ParseFlags, SaysWhyAFlagCannotApply) {
   EXPECT_EQ(refusal({"--xla"}),
-            "--xla: not applicable: bench has no TensorFlow graph for XLA to compile; accepted is "
-            "--noxla");
+            "--xla: not applicable: bench has no TensorFlow graph for XLA to compile; only "
+            "--noxla is accepted");
   EXPECT_EQ(refusal({"--graph_file=x"}),
             "--graph_file=x: not applicable: bench has no TensorFlow graph; --dump=graph prints "
-            "bench's graph; leave it out");
+            "bench's graph; omit it");
   EXPECT_THAT(refusal({"--server_protocol=grpc+gdr"}), HasSubstr("MPI carries all"));
   EXPECT_THAT(refusal({"--nouse_chrome_trace_format"}), HasSubstr("only in Chrome's format"));
 }
@@ -200,9 +200,9 @@ TEST(ParseFlags, NoticesOnceWhatHasNoEffect) {
 TEST(ParseFlags, NoticesEveryIgnoredFlag) {
   for (const FlagRow& row : flag_table()) {
     if (row.verdict == FlagVerdict::kIgnored) {
-      const std::string argument = cat("--", row.name, "=", *row.default_text);
+      const std::string argument = fmt::format("--{}={}", row.name, *row.default_text);
       EXPECT_THAT(parse({argument}).notices,
-                  ElementsAre(testing::StartsWith(cat("--", row.name, ": no effect: "))));
+                  ElementsAre(testing::StartsWith(fmt::format("--{}: no effect: ", row.name))));
     }
   }
 }

@@ -25,7 +25,7 @@ class FlagFiles {
   }
   [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() / name; }
   [[nodiscard]] std::string flag(const std::string& name) const {
-    return cat("--flagfile=", path(name));
+    return fmt::format("--flagfile={}", path(name));
   }
 
  private:
@@ -76,40 +76,42 @@ TEST(FlagFile, IsNamedWithTheLineOfWhatIsRefused) {
   const auto refused = [&](const std::string& line) {
     const std::string flag = files.write("a", "# one\n" + line + "\n--batch_size=4\n");
     const std::string message = refusal({flag});
-    const std::string start = cat(files.path("a"), ", line 2: ");
+    const std::string start = fmt::format("{}, line 2: ", files.path("a"));
     EXPECT_TRUE(message.starts_with(start)) << message;
     return message.substr(start.size());
   };
   EXPECT_EQ(refused("--bs=4"), "--bs: unknown flag; did you mean --batch_size?");
   EXPECT_EQ(refused("--display_every=0"),
-            "--display_every=0: accepted is a whole number at least 1");
-  EXPECT_EQ(refused("--forward_only=maybe"), "--forward_only=maybe: accepted is true or false");
-  EXPECT_EQ(refused("--ml_perf"), "--ml_perf: not built yet; accepted is --noml_perf");
-  EXPECT_EQ(refused("--model lenet"), "'--model lenet' is no flag; a line is written --name=value");
-  EXPECT_EQ(refused("lenet"), "'lenet' is no flag; a line is written --name=value");
+            "--display_every=0: expected a whole number of at least 1");
+  EXPECT_EQ(refused("--forward_only=maybe"), "--forward_only=maybe: expected true or false");
+  EXPECT_EQ(refused("--ml_perf"), "--ml_perf: not built yet; only --noml_perf is accepted");
+  EXPECT_EQ(refused("--model lenet"),
+            "'--model lenet' is not a flag; write each line as --name=value");
+  EXPECT_EQ(refused("lenet"), "'lenet' is not a flag; write each line as --name=value");
   EXPECT_THAT(refused("--model"), HasSubstr("--model needs a value"));  // not the next line
-  EXPECT_EQ(refused(files.flag("absent")),
-            cat(files.flag("absent"), ": cannot be read: No such file or directory"));
-  EXPECT_EQ(refused(files.flag("a")), cat(files.flag("a"), ": the file includes itself"));
+  EXPECT_EQ(
+      refused(files.flag("absent")),
+      fmt::format("{}: cannot read the file: No such file or directory", files.flag("absent")));
+  EXPECT_EQ(refused(files.flag("a")), fmt::format("{}: the file includes itself", files.flag("a")));
 }
 
 TEST(FlagFile, IsRefusedWhereItCannotBeRead) {
   const FlagFiles files;
   EXPECT_THAT(refusal({"--flagfile=/absent"}),
-              HasSubstr("--flagfile=/absent: cannot be read: No "));
-  EXPECT_THAT(refusal({"--flagfile=/"}), HasSubstr("is a folder"));
-  EXPECT_THAT(refusal({"--flagfile="}), HasSubstr("--flagfile=: cannot be read"));
+              HasSubstr("--flagfile=/absent: cannot read the file: No "));
+  EXPECT_THAT(refusal({"--flagfile=/"}), HasSubstr("--flagfile=/: this is a folder"));
+  EXPECT_THAT(refusal({"--flagfile="}), HasSubstr("--flagfile=: cannot read the file"));
   EXPECT_THAT(refusal({"--flagfile"}), HasSubstr("--flagfile needs a value"));
   EXPECT_THAT(refusal({"--flagfile", "--model=lenet"}), HasSubstr("--flagfile needs a value"));
   EXPECT_THAT(refusal({files.write("large", std::string((1 << 20) + 1, '#'))}),
-              HasSubstr("is larger than 1 MiB"));
+              HasSubstr("the file is larger than 1 MiB"));
 }
 
 TEST(Undefok, PassesOverUnknownFlagsWherever) {
   const ParseResult result = parse({"--foo=1", "--nobar", "--undefok=foo,bar", "--batch_size=4"});
   EXPECT_EQ(result.flags.batch_size, "4");
-  EXPECT_THAT(result.notices, ElementsAre("--foo: unknown, and passed over as --undefok says",
-                                          "--nobar: unknown, and passed over as --undefok says"));
+  EXPECT_THAT(result.notices, ElementsAre("--foo: unknown flag, ignored because of --undefok",
+                                          "--nobar: unknown flag, ignored because of --undefok"));
   EXPECT_THAT(refusal({"--undefok=foo", "--baz=1"}), HasSubstr("--baz: unknown flag"));
   EXPECT_THAT(parse({"--undefok", "lr", "--undefok=bs", "--bs=1", "--lr=2"}).notices.size(), 2);
 }

@@ -86,7 +86,7 @@ TEST(Help, HasTheGroupsInOrder) {
   for (const FlagGroup group :
        {FlagGroup::kRun, FlagGroup::kData, FlagGroup::kLearning, FlagGroup::kFp16,
         FlagGroup::kVariables, FlagGroup::kPerformance, FlagGroup::kOutput, FlagGroup::kOwn}) {
-    place = help().find(cat("\n", title_of(group), " (--help="), place);
+    place = help().find(fmt::format("\n{} (--help=", title_of(group)), place);
     ASSERT_NE(place, std::string::npos) << title_of(group);
   }
 }
@@ -110,7 +110,7 @@ TEST(Help, ShowsTheFormsThatTextsHave) {
   int forms = 0;
   for (const FlagRow& row : flag_table()) {
     if (!row.accepted.words.empty()) {
-      EXPECT_THAT(entry(row.name), HasSubstr(cat("(", row.accepted.words))) << row.name;
+      EXPECT_THAT(entry(row.name), HasSubstr(fmt::format("({}", row.accepted.words))) << row.name;
       ++forms;
     }
   }
@@ -121,7 +121,7 @@ TEST(Help, SaysOfEveryFlagWhatHoldsWithoutIt) {
   for (const FlagRow& row : flag_table()) {
     if (row.default_text) {
       const std::string value(row.default_text->empty() ? "empty" : *row.default_text);
-      EXPECT_THAT(entry(row.name), HasSubstr(cat("default ", value, ")")));
+      EXPECT_THAT(entry(row.name), HasSubstr(fmt::format("default {})", value)));
     } else {
       EXPECT_THAT(entry(row.name),
                   testing::AnyOf(HasSubstr("unset: "), HasSubstr("unset by default)")));
@@ -168,8 +168,8 @@ TEST(Help, HasATopicForEachFlagAndGroupInAnyCase) {
 
 TEST(Help, RefusesAnotherTopicNamingThoseThereAre) {
   EXPECT_EQ(usage_error([] { help("datta"); }),
-            "--help=datta: accepted are all, run, data, learning, fp16, variables, performance, "
-            "output, own, or a flag's name");
+            "--help=datta: expected all, a flag's name, or a group: run, data, learning, fp16, "
+            "variables, performance, output, own");
 }
 
 TEST(Help, ShowsTheFlagsThatAnotherWordMeans) {
@@ -177,7 +177,7 @@ TEST(Help, ShowsTheFlagsThatAnotherWordMeans) {
   EXPECT_EQ(help("--batchsize"), help("batch_size"));
   EXPECT_EQ(introduced_flags("amp"), (std::vector<std::string>{"use_fp16", "dtype"}));
   EXPECT_THAT(introduced_flags("weight_decai"), testing::Contains("weight_decay"));
-  EXPECT_THAT(help("compile"), HasSubstr("--compile is no flag here; every network is planned"));
+  EXPECT_THAT(help("compile"), HasSubstr("bench has no flag --compile; every network is planned"));
 }
 
 TEST(Help, NamesEveryGroupInWhatItAccepts) {

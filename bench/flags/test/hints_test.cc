@@ -31,7 +31,7 @@ TEST(FlagsMeantBy, AreAcceptedAndTheWordsAreNot) {
         "print_freq", "resume",    "pretrained", "output",  "trace",         "list",
         "int8",       "precision", "inference",  "seconds", "iters",         "num_classes_",
         "resnet50"}) {
-    const std::string message = refusal({cat("--", word, "=1")});
+    const std::string message = refusal({fmt::format("--{}=1", word)});
     EXPECT_THAT(message, HasSubstr("unknown flag; did you mean --")) << word;
     for (const std::string_view flag : flags_meant_by(word)) {
       const std::string name(flag.substr(2, flag.find('=') - 2));
@@ -52,12 +52,12 @@ TEST(FlagsMeantBy, DoNotHideAFlag) {
 
 TEST(WhyNoFlag, SaysWhatHoldsInstead) {
   EXPECT_EQ(refusal({"--compile"}),
-            "--compile: unknown flag; every network is planned and fused before it runs: leave it "
-            "out");
+            "--compile: unknown flag; every network is planned and fused before it runs: omit it");
   for (const std::string_view flag : {"--bench=inference", "--bench=train", "--bench=both"}) {
-    EXPECT_EQ(refusal({flag}),
-              "--bench: unknown flag; a run measures training, with --forward_only inference; both "
-              "are two runs");
+    EXPECT_EQ(
+        refusal({flag}),
+        "--bench: unknown flag; a run measures training, or inference with --forward_only; to "
+        "measure both, run twice");
   }
   EXPECT_THAT(why_no_flag("quux"), IsEmpty());
 }
@@ -76,7 +76,8 @@ TEST(ValueMeantBy, KnowsOtherNamesOfTypesAndLayouts) {
       {"double", "f64"},        {"qint8", "int8"},          {"i8", "int8"}};
   for (const auto& [word, type] : types) {
     EXPECT_EQ(value_meant_by("dtype", word), type) << word;
-    EXPECT_THAT(refusal({cat("--dtype=", word)}), HasSubstr(cat("did you mean ", type, "?")));
+    EXPECT_THAT(refusal({fmt::format("--dtype={}", word)}),
+                HasSubstr(fmt::format("did you mean {}?", type)));
   }
   EXPECT_THAT(refusal({"--data_format=channels_last"}), HasSubstr("did you mean NHWC?"));
   EXPECT_EQ(value_meant_by("dtype", "channels_last"), "");
@@ -87,7 +88,7 @@ TEST(ValueMeantBy, KnowsEachCardByItsComputeCapability) {
     const std::string capability(card.substr(card.find('_') + 1));
     EXPECT_EQ(value_meant_by("plan_for", capability), card);
     const std::string with_point =
-        cat(capability.substr(0, capability.size() - 1), ".", capability.back());
+        fmt::format("{}.{}", capability.substr(0, capability.size() - 1), capability.back());
     EXPECT_EQ(value_meant_by("plan_for", with_point), card);
   }
   for (const std::string_view card :

@@ -33,14 +33,15 @@ TEST(UnknownValue, KnowsOtherProgramsWords) {
 
 TEST(UnknownValue, NamesFilesBesideTheValuesWhereBothAreTaken) {
   constexpr std::string_view kNeither =
-      ": neither one of sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, sm_103, sm_110, sm_120, "
-      "sm_121 nor a file that is there";
+      ": unknown value; accepted: an existing file, or one of sm_75, sm_80, sm_86, sm_87, sm_89, "
+      "sm_90, "
+      "sm_100, sm_103, sm_110, sm_120, sm_121";
   for (const std::string_view word : {"sm90", "SM-90", "h100", "9.0"}) {
     EXPECT_EQ(unknown_value(*find_flag("plan_for"), word).what(),
-              cat("--plan_for=", word, kNeither, "; did you mean sm_90?"));
+              fmt::format("--plan_for={}{}; did you mean sm_90?", word, kNeither));
   }
   EXPECT_EQ(unknown_value(*find_flag("plan_for"), "/none.json").what(),
-            cat("--plan_for=/none.json", kNeither));
+            fmt::format("--plan_for=/none.json{}", kNeither));
 }
 
 TEST(UnknownValue, TellsAModelFromWhatIsToBeDoneWithIt) {

@@ -70,8 +70,8 @@ TEST(ParseFlags, KnowsTheFormsOfABoolean) {
 }
 
 TEST(ParseFlags, RefusesOtherFormsOfABoolean) {
-  EXPECT_EQ(refusal({"--forward_only=maybe"}), "--forward_only=maybe: accepted is true or false");
-  EXPECT_EQ(refusal({"--forward_only="}), "--forward_only=: accepted is true or false");
+  EXPECT_EQ(refusal({"--forward_only=maybe"}), "--forward_only=maybe: expected true or false");
+  EXPECT_EQ(refusal({"--forward_only="}), "--forward_only=: expected true or false");
   EXPECT_EQ(refusal({"--noforward_only=true"}),
             "--noforward_only=true: --noforward_only takes no value");
   EXPECT_THAT(refusal({"--nobatch_size"}), HasSubstr("--nobatch_size: unknown flag"));
@@ -82,12 +82,12 @@ TEST(ParseFlags, RefusesPositionalArguments) {
             "'False': positional arguments are not accepted; write --distortions=False instead of "
             "--distortions False");
   EXPECT_EQ(refusal({"quux"}),
-            "'quux': positional arguments are not accepted; flags are written --name=value");
+            "'quux': positional arguments are not accepted; write flags as --name=value");
   EXPECT_EQ(refusal({"LeNet"}),
             "'LeNet': positional arguments are not accepted; did you mean --model=lenet?");
   EXPECT_THAT(refusal({"--verify", "resnet-50"}), HasSubstr("did you mean --model=resnet50?"));
-  EXPECT_THAT(refusal({"--forward_only=true", "x"}), HasSubstr("flags are written --name=value"));
-  EXPECT_THAT(refusal({"--batch_size=4", "5"}), HasSubstr("flags are written --name=value"));
+  EXPECT_THAT(refusal({"--forward_only=true", "x"}), HasSubstr("write flags as --name=value"));
+  EXPECT_THAT(refusal({"--batch_size=4", "5"}), HasSubstr("write flags as --name=value"));
   EXPECT_THAT(refusal({"-"}), HasSubstr("positional"));
   EXPECT_THAT(refusal({""}), HasSubstr("positional"));
   EXPECT_THAT(refusal({"--", "--batch_size=4"}), HasSubstr("positional"));
@@ -97,7 +97,7 @@ TEST(ParseFlags, RefusesPositionalArguments) {
 TEST(ParseFlags, RefusesAFlagWithoutItsValue) {
   EXPECT_EQ(
       refusal({"--batch_size"}),
-      "--batch_size needs a value: 0, a batch from 1 to 1073741824, a list of them as 8,16,32, "
+      "--batch_size needs a value: 0, a batch size from 1 to 1073741824, a list such as 8,16,32, "
       "auto, or max");
   EXPECT_THAT(refusal({"--model", "--forward_only"}), HasSubstr("--model needs a value"));
 }
@@ -126,21 +126,21 @@ TEST(ParseFlags, DoesNotKnowTheLibrariesFlags) {
 
 TEST(ParseFlags, RefusesNumbersThatAreNone) {
   EXPECT_EQ(refusal({"--display_every=ten"}),
-            "--display_every=ten: accepted is a whole number at least 1");
+            "--display_every=ten: expected a whole number of at least 1");
   EXPECT_THAT(refusal({"--display_every=1.5"}), HasSubstr("a whole number"));
   EXPECT_THAT(refusal({"--display_every="}), HasSubstr("a whole number"));
   EXPECT_THAT(refusal({"--display_every=-"}), HasSubstr("a whole number"));
-  EXPECT_THAT(refusal({"--momentum=1e"}), HasSubstr("a number at least 0"));
-  EXPECT_THAT(refusal({"--momentum=big"}), HasSubstr("a number at least 0"));
-  EXPECT_THAT(refusal({"--momentum=nan"}), HasSubstr("a number at least 0"));
-  EXPECT_THAT(refusal({"--momentum=inf"}), HasSubstr("a number at least 0"));
+  EXPECT_THAT(refusal({"--momentum=1e"}), HasSubstr("a number of at least 0"));
+  EXPECT_THAT(refusal({"--momentum=big"}), HasSubstr("a number of at least 0"));
+  EXPECT_THAT(refusal({"--momentum=nan"}), HasSubstr("a number of at least 0"));
+  EXPECT_THAT(refusal({"--momentum=inf"}), HasSubstr("a number of at least 0"));
 }
 
 TEST(ParseFlags, RefusesNumbersOutOfBounds) {
   EXPECT_EQ(refusal({"--display_every=0"}),
-            "--display_every=0: accepted is a whole number at least 1");
+            "--display_every=0: expected a whole number of at least 1");
   EXPECT_EQ(refusal({"--display_perf_ewma=1.5"}),
-            "--display_perf_ewma=1.5: accepted is a number from 0 to 1");
+            "--display_perf_ewma=1.5: expected a number from 0 to 1");
   EXPECT_THAT(refusal({"--max_seconds=0"}), HasSubstr("above 0"));
   EXPECT_THAT(refusal({"--gpu_memory_frac_for_testing=-1"}), HasSubstr("at least 0"));
   EXPECT_THAT(refusal({"--eval_during_training_every_n_steps=0"}), HasSubstr("at least 1"));
@@ -160,27 +160,25 @@ TEST(ParseFlags, RefusesUnknownValues) {
 
 TEST(ParseFlags, SaysHowFarNumbersReach) {
   EXPECT_EQ(refusal({"--num_batches=9223372036854775808"}),
-            "--num_batches=9223372036854775808: beyond what 64 bits hold; accepted is a whole "
-            "number from 0 to "
-            "9223372036854775807");
+            "--num_batches=9223372036854775808: outside the 64-bit range; expected a whole number "
+            "from 0 to 9223372036854775807");
   EXPECT_EQ(refusal({"--tf_random_seed=-99999999999999999999"}),
-            "--tf_random_seed=-99999999999999999999: beyond what 64 bits hold; accepted is a whole "
-            "number from "
-            "-9223372036854775808 to 9223372036854775807");
+            "--tf_random_seed=-99999999999999999999: outside the 64-bit range; expected a whole "
+            "number from -9223372036854775808 to 9223372036854775807");
   EXPECT_EQ(refusal({"--num_intra_threads=99999999999999999999"}),
-            "--num_intra_threads=99999999999999999999: beyond what 64 bits hold; accepted is a "
-            "whole number from 0 to 4096");
+            "--num_intra_threads=99999999999999999999: outside the 64-bit range; expected a whole "
+            "number from 0 to 4096");
   EXPECT_EQ(refusal({"--momentum=1e999"}),
-            "--momentum=1e999: beyond what 64 bits hold; accepted is a number at least 0");
+            "--momentum=1e999: outside the 64-bit range; expected a number of at least 0");
   EXPECT_EQ(parse({"--num_batches=9223372036854775807"}).flags.num_batches, 9223372036854775807);
 }
 
 TEST(ParseFlags, TakesNumbersInPlainDecimalAlone) {
   for (const std::string_view text : {" 5", "5 ", "\t5", "0x10", "0X10", "5\n", "1_000", "--5"}) {
-    const std::string whole = cat("--display_every=", text);
+    const std::string whole = fmt::format("--display_every={}", text);
     EXPECT_THAT(refusal({whole}), HasSubstr("a whole number")) << whole;
-    const std::string real = cat("--momentum=", text);
-    EXPECT_THAT(refusal({real}), HasSubstr("a number at least 0")) << real;
+    const std::string real = fmt::format("--momentum={}", text);
+    EXPECT_THAT(refusal({real}), HasSubstr("a number of at least 0")) << real;
   }
   EXPECT_EQ(parse({"--display_every=+5"}).flags.display_every, 5);
   EXPECT_EQ(parse({"--display_every=005"}).flags.display_every, 5);
@@ -211,7 +209,7 @@ TEST(ParseFlags, TakesTheNamesOfModelsInAnyCase) {
 TEST(ParseFlags, TakesEveryEnumeratedValueInAnyCase) {
   for (const FlagRow& row : flag_table()) {
     for (const std::string_view value : split_words(row.accepted.values)) {
-      std::string upper = cat("--", row.name, "=");
+      std::string upper = fmt::format("--{}=", row.name);
       for (const char letter : value) {
         upper += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
       }
@@ -234,13 +232,13 @@ TEST(ParseFlags, TakesTheFieldsOtherWordsForTypes) {
       {"fp32", "f32"}, {"Float32", "f32"}, {"bfloat16", "bf16"}, {"fp16", "f16"},
       {"FP16", "f16"}, {"float16", "f16"}, {"half", "f16"},      {"float64", "f64"}};
   for (const auto& [word, type] : types) {
-    EXPECT_EQ(parse({cat("--dtype=", word)}).flags.dtype, type) << word;
+    EXPECT_EQ(parse({fmt::format("--dtype={}", word)}).flags.dtype, type) << word;
   }
   EXPECT_EQ(parse({"--dtype=float16", "--dtype=f16"}).notices, std::vector<std::string>());
 }
 
 TEST(ParseFlags, RefusesAnEmptyTextWhereOneIsNeeded) {
-  EXPECT_EQ(refusal({"--data_dir="}), "--data_dir is empty: accepted is a text that is not empty");
+  EXPECT_EQ(refusal({"--data_dir="}), "--data_dir is empty: expected a non-empty text");
   EXPECT_THAT(refusal({"--result_file", ""}), HasSubstr("--result_file is empty"));
 }
 
@@ -256,15 +254,14 @@ TEST(ParseFlags, LetsTheLastOfSeveralWin) {
   EXPECT_EQ(result.given.at("batch_size"), "8");
   EXPECT_EQ(result.given.size(), 2);
   EXPECT_THAT(result.notices,
-              ElementsAre("--batch_size is given more than once: '8' holds, not '4'"));
+              ElementsAre("--batch_size is given more than once: '8' is used, not '4'"));
 }
 
 TEST(ParseFlags, ChecksTheOthersOfSeveralToo) {
-  EXPECT_THAT(refusal({"--display_every=ten", "--display_every=8"}),
-              HasSubstr("=ten: accepted is"));
-  EXPECT_THAT(refusal({"--display_every=0", "--display_every=8"}), HasSubstr("=0: accepted is"));
+  EXPECT_THAT(refusal({"--display_every=ten", "--display_every=8"}), HasSubstr("=ten: expected"));
+  EXPECT_THAT(refusal({"--display_every=0", "--display_every=8"}), HasSubstr("=0: expected"));
   EXPECT_THAT(refusal({"--dtype=f33", "--dtype=f32"}), HasSubstr("=f33: unknown value"));
-  EXPECT_THAT(refusal({"--batch_size=many", "--batch_size=8"}), HasSubstr("=many: accepted is"));
+  EXPECT_THAT(refusal({"--batch_size=many", "--batch_size=8"}), HasSubstr("=many: expected"));
   EXPECT_THAT(refusal({"--data_dir=", "--data_dir=imagenet"}), HasSubstr("--data_dir is empty"));
 }
 
@@ -279,8 +276,8 @@ TEST(ParseFlags, LetsALaterFlagOverrideWhatIsNotBuilt) {
   const ParseResult result = parse({"--num_gpus=8", "--mkl", "--num_gpus=1", "--nomkl"});
   EXPECT_EQ(result.flags.num_gpus, 1);
   EXPECT_THAT(result.notices,
-              ElementsAre("--num_gpus is given more than once: '1' holds, not '8'",
-                          "--mkl is given more than once: 'false' holds, not 'true'",
+              ElementsAre("--num_gpus is given more than once: '1' is used, not '8'",
+                          "--mkl is given more than once: 'false' is used, not 'true'",
                           HasSubstr("--mkl: no effect")));
 }
 
@@ -323,7 +320,7 @@ TEST(ParseFlags, RemembersNothingOfTheCallBefore) {
 }
 
 TEST(ParseFlags, ChecksCombinations) {
-  EXPECT_THAT(refusal({"--num_batches=5", "--num_epochs=1"}), HasSubstr("exclude each other"));
+  EXPECT_THAT(refusal({"--num_batches=5", "--num_epochs=1"}), HasSubstr("are mutually exclusive"));
   EXPECT_THAT(refusal({"--minimum_learning_rate=1"}), HasSubstr("needs --init_learning_rate"));
 }
 

@@ -20,11 +20,12 @@ TEST(ResolvePlacement, TakesTheGpuWhereThereIsOne) {
 }
 
 TEST(ResolvePlacement, FallsBackToTheCpuWithANotice) {
-  const Placement placement = resolve_placement({}, "there is none");
+  const Placement placement = resolve_placement({}, "the host has no GPU");
   EXPECT_EQ(placement.device, "cpu");
   EXPECT_EQ(placement.data_format, "auto");
-  EXPECT_THAT(placement.notices,
-              ElementsAre(HasSubstr("the CPU computes (no GPU can be used: there is none)")));
+  EXPECT_THAT(
+      placement.notices,
+      ElementsAre(HasSubstr("bench uses the CPU because no GPU can be used: the host has no GPU")));
 }
 
 TEST(ResolvePlacement, TakesWhatWasGiven) {
@@ -37,7 +38,7 @@ TEST(ResolvePlacement, TakesWhatWasGiven) {
 
 TEST(ResolvePlacement, SaysThatNchwIsSlowOnTheCpu) {
   const Placement placement =
-      resolve_placement(parse({"--device=cpu", "--data_format=NCHW"}).flags, "there is none");
+      resolve_placement(parse({"--device=cpu", "--data_format=NCHW"}).flags, "the host has no GPU");
   EXPECT_EQ(placement.data_format, "NCHW");
   EXPECT_THAT(placement.notices, ElementsAre(HasSubstr("slower")));
 }
@@ -61,10 +62,10 @@ TEST(ResolveDataName, RefusesFoldersThatDoNotSay) {
 }
 
 TEST(ResolveDataName, RefusesDatasetsThatAreNotBuilt) {
-  EXPECT_EQ(
-      usage_error([] { resolve_data_name(parse({"--data_dir=/data/coco"}).flags); }),
-      "--data_dir=/data/coco: its path contains coco, a dataset that is not built yet; if it holds "
-      "shards in ImageNet's format, add --data_name=imagenet");
+  EXPECT_EQ(usage_error([] { resolve_data_name(parse({"--data_dir=/data/coco"}).flags); }),
+            "--data_dir=/data/coco: the path contains coco, a dataset that is not built yet; if "
+            "the folder "
+            "holds shards in ImageNet's format, add --data_name=imagenet");
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ TEST(FindFlag, IsNullForUnknownNames) {
 
 TEST(DescribeAccepted, SaysTypeAndBounds) {
   EXPECT_EQ(describe_accepted(*find_flag("eval")), "true or false");
-  EXPECT_EQ(describe_accepted(*find_flag("display_every")), "a whole number at least 1");
+  EXPECT_EQ(describe_accepted(*find_flag("display_every")), "a whole number of at least 1");
   EXPECT_EQ(describe_accepted(*find_flag("display_perf_ewma")), "a number from 0 to 1");
   EXPECT_EQ(describe_accepted(*find_flag("max_seconds")), "a number above 0");
   EXPECT_EQ(describe_accepted(*find_flag("label_smoothing")), "a number from 0 to below 1");

@@ -42,20 +42,20 @@ TEST(ChoicesFile, IsReadAsItWasWritten) {
 }
 
 TEST(ChoicesFile, ThatIsNoneIsRefused) {
-  EXPECT_THAT(read_refusal("/nowhere"), EndsWith("=/nowhere: cannot be read"));
-  EXPECT_THAT(read_refusal("/"), EndsWith("=/: is no ordinary file"));
+  EXPECT_THAT(read_refusal("/nowhere"), EndsWith("=/nowhere: cannot read the file"));
+  EXPECT_THAT(read_refusal("/"), EndsWith("=/: this is not a regular file"));
   for (const char* text :
        {"", "[1]", "{}", R"({"made_for": {}, "nodes": {"a": 1}, "held": {}})",
         R"({"made_for": {}, "nodes": {}, "held": {"x": 5}})", R"({"nodes": {}, "held": {}})"}) {
     EXPECT_THAT(
         read_refusal(written(text)),
-        EndsWith(": is neither what --dump=choices prints nor a run's record with its choices"))
+        EndsWith(": the file is neither the output of --dump=choices nor a record with choices"))
         << text;
   }
 }
 
 std::string refusal_of(std::string_view flag, const std::string& path) {
-  const std::string pin = cat("--choices_file=", path);
+  const std::string pin = fmt::format("--choices_file={}", path);
   std::vector<std::string_view> arguments{"--model=lenet", pin};
   if (!flag.empty()) {
     arguments.push_back(flag);
@@ -70,13 +70,16 @@ TEST(ChoicesFile, IsForTheRunItWasMadeFor) {
   EXPECT_EQ(refusal_of("", path), "no UsageError");
   EXPECT_EQ(refusal_of("--weight_decay=0", path), "no UsageError");
   EXPECT_THAT(refusal_of("--batch_size=7", path),
-              EndsWith(": was made for --batch_size=32, and this run has 7"));
+              EndsWith(": the file was made for --batch_size=32, but this run has 7"));
   EXPECT_THAT(refusal_of("--forward_only", path),
-              EndsWith(": was made for --forward_only=false, and this run has true"));
+              EndsWith(": the file was made for --forward_only=false, but this run has true"));
   EXPECT_THAT(refusal_of("--data_format=NHWC", path),
-              EndsWith(": was made for --data_format=auto, and this run has NHWC"));
+              EndsWith(": the file was made for --data_format=auto, but this run has NHWC"));
   EXPECT_THAT(refusal_of("--dtype=bf16", path),
-              EndsWith(": was made for --dtype=f32, and this run has bf16"));
+              EndsWith(": the file was made for --dtype=f32, but this run has bf16"));
+  file.made_for.erase("dtype");
+  EXPECT_THAT(refusal_of("", written(to_text(file))),
+              EndsWith(": the file does not name --dtype, but this run has f32"));
 }
 
 }  // namespace

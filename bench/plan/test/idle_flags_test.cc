@@ -31,24 +31,25 @@ TEST(IdleFlags, AreThoseOfTheOptimizerWithSgdOrWithoutTraining) {
     const std::string_view own = adam ? "--optimizer=adam" : "--optimizer=rmsprop";
     const std::string_view other = adam ? "--optimizer=rmsprop" : "--optimizer=adam";
     EXPECT_THAT(idle({flag, own}), IsEmpty());
-    EXPECT_THAT(idle({flag, other}),
-                ElementsAre(cat(flag.substr(0, flag.find('=')), ": no effect with ", other)));
+    EXPECT_THAT(
+        idle({flag, other}),
+        ElementsAre(fmt::format("{}: no effect with {}", flag.substr(0, flag.find('=')), other)));
   }
   for (const std::string_view flag :
        {"--optimizer=momentum", "--momentum=0.5", "--init_learning_rate=1", "--gradient_clip=1",
         "--piecewise_learning_rate_schedule=0.1;2;0.01", "--weight_decay=0.1", "--resnet_base_lr=1",
         "--num_learning_rate_warmup_epochs=1", "--label_smoothing=0.1", "--deterministic_layers"}) {
-    EXPECT_THAT(
-        idle({"--model=resnet50", "--forward_only", flag}),
-        ElementsAre(cat(flag.substr(0, flag.find('=')), ": no effect with --forward_only")));
+    EXPECT_THAT(idle({"--model=resnet50", "--forward_only", flag}),
+                ElementsAre(fmt::format("{}: no effect with --forward_only",
+                                        flag.substr(0, flag.find('=')))));
   }
 }
 
 TEST(IdleFlags, AreThoseOfRatesThatDoNotHold) {
   EXPECT_THAT(idle({"--resnet_base_lr=1", "--model=resnet50"}), IsEmpty());
   EXPECT_THAT(idle({"--resnet_base_lr=1", "--model=lenet"}),
-              ElementsAre("--resnet_base_lr: no effect with --model=lenet, whose learning rate has "
-                          "another rule"));
+              ElementsAre("--resnet_base_lr: no effect with --model=lenet, whose learning rate "
+                          "follows another rule"));
   EXPECT_THAT(idle({"--resnet_base_lr=1", "--model=resnet50", "--init_learning_rate=1"}),
               ElementsAre("--resnet_base_lr: no effect with --init_learning_rate"));
   EXPECT_THAT(idle({"--num_learning_rate_warmup_epochs=1"}),
@@ -70,12 +71,13 @@ TEST(IdleFlags, AreThoseOfDataWithoutAny) {
         "--datasets_num_private_threads=2", "--datasets_use_caching",
         "--datasets_parallel_interleave_cycle_length=2", "--input_transfer=uint8"}) {
     const std::string start(flag.substr(0, flag.find('=')));
-    const std::string name = start.starts_with("--no") ? cat("--", start.substr(4)) : start;
-    EXPECT_THAT(idle({flag}), ElementsAre(cat(name, ": no effect without --data_dir")));
+    const std::string name =
+        start.starts_with("--no") ? fmt::format("--{}", start.substr(4)) : start;
+    EXPECT_THAT(idle({flag}), ElementsAre(fmt::format("{}: no effect without --data_dir", name)));
   }
   const ScratchFolder folder;
   std::ofstream(folder.path() / "data_batch_1.bin") << "x";
-  const std::string data = cat("--data_dir=", folder.path().string());
+  const std::string data = fmt::format("--data_dir={}", folder.path().string());
   EXPECT_THAT(idle({"--model=resnet20", "--data_name=cifar10", data, "--resize_method=crop",
                     "--datasets_num_private_threads=1"}),
               ElementsAre("--resize_method: no effect with --data_name=cifar10, whose images have "
@@ -85,20 +87,21 @@ TEST(IdleFlags, AreThoseOfDataWithoutAny) {
 TEST(IdleFlags, AreThoseOfACopyThatNoDeviceNeeds) {
   const ScratchFolder folder;
   std::ofstream(folder.path() / "data_batch_1.bin") << "x";
-  const std::string data = cat("--data_dir=", folder.path().string());
+  const std::string data = fmt::format("--data_dir={}", folder.path().string());
   for (const char* flag : {"--datasets_use_prefetch", "--nodatasets_use_prefetch"}) {
     EXPECT_THAT(idle({"--model=resnet20", "--data_name=cifar10", data, flag}),
-                ElementsAre("--datasets_use_prefetch: no effect with --device=cpu, to which no "
-                            "batch is copied"));
+                ElementsAre("--datasets_use_prefetch: no effect with --device=cpu, which needs "
+                            "no copies of batches"));
     EXPECT_THAT(idle({flag}), ElementsAre("--datasets_use_prefetch: no effect without --data_dir"));
   }
   const std::vector<std::string_view> arguments{"--model=resnet20", "--data_name=cifar10", data,
                                                 "--datasets_use_prefetch"};
   RunSettings settings = resolve_settings(parse(arguments));
   settings.device = RunDevice::gpu;
-  EXPECT_THAT(
-      idle_flag_notices(settings, parse(arguments)),
-      ElementsAre(HasSubstr("while the step before it runs, the first one before its own")));
+  EXPECT_THAT(idle_flag_notices(settings, parse(arguments)),
+              ElementsAre(HasSubstr(
+                  "copies the next batch while a step runs, and the first batch before the "
+                  "first step")));
 }
 
 TEST(IdleFlags, AreThoseOfATypeThatIsNotComputedIn) {
@@ -129,8 +132,8 @@ TEST(IdleFlags, AreThoseOfAGpuThatIsNotThere) {
     EXPECT_THAT(idle({flag}), ElementsAre(HasSubstr("no effect with --device=cpu")));
   }
   EXPECT_THAT(idle({"--sync_on_finish"}),
-              ElementsAre("--sync_on_finish: no effect with --device=cpu, which has finished by "
-                          "the end of each step"));
+              ElementsAre("--sync_on_finish: no effect with --device=cpu, which finishes its "
+                          "work in each step"));
   EXPECT_THAT(idle({"--nosync_on_finish"}), IsEmpty());
 }
 
@@ -140,19 +143,20 @@ TEST(IdleFlags, AreThoseOfSeveralDevicesOnOne) {
         "--gradient_repacking=2", "--allreduce_bucket_mb=1"}) {
     const std::string name = std::string(flag).substr(0, std::string(flag).find('='));
     EXPECT_THAT(idle({flag, "--variable_update=replicated"}),
-                ElementsAre(cat(name, ": no effect with one device, which has no other")));
+                ElementsAre(fmt::format("{}: no effect with only one device", name)));
   }
   EXPECT_THAT(idle({"--local_parameter_device=cpu", "--num_gpus=2"}), IsEmpty());
   EXPECT_THAT(
       idle({"--local_parameter_device=cpu", "--num_gpus=2", "--variable_update=replicated"}),
-      ElementsAre(HasSubstr("where each device has variables of its own")));
+      ElementsAre(HasSubstr("where each device has its own variables")));
   EXPECT_THAT(idle({"--all_reduce_spec=xring", "--num_gpus=2"}),
               ElementsAre("--all_reduce_spec: no effect with --variable_update=parameter_server, "
-                          "where each variable's holder adds its gradients"));
+                          "where the device that holds a variable adds its gradients"));
   for (const char* flag : {"--all_reduce_spec=xring", "--hierarchical_copy"}) {
-    EXPECT_THAT(idle({flag, "--num_gpus=2", "--variable_update=independent"}),
-                ElementsAre(HasSubstr(
-                    ": no effect with --variable_update=independent, which adds no gradients")));
+    EXPECT_THAT(
+        idle({flag, "--num_gpus=2", "--variable_update=independent"}),
+        ElementsAre(HasSubstr(
+            ": no effect with --variable_update=independent, which does not reduce gradients")));
   }
   EXPECT_THAT(idle({"--all_reduce_spec=xring", "--num_gpus=2", "--variable_update=replicated"}),
               IsEmpty());
@@ -166,8 +170,10 @@ std::vector<std::string> idle_of_replicated(std::vector<std::string_view> argume
 }
 
 TEST(IdleFlags, AreThoseOfPacksThatOthersTakeThePlaceOf) {
-  EXPECT_THAT(idle_of_replicated({"--agg_small_grads_max_bytes=-3"}),
-              ElementsAre("--agg_small_grads_max_bytes: no effect below 1, which packs none"));
+  EXPECT_THAT(
+      idle_of_replicated({"--agg_small_grads_max_bytes=-3"}),
+      ElementsAre(
+          "--agg_small_grads_max_bytes: no effect with a value below 1, which packs no gradients"));
   EXPECT_THAT(idle_of_replicated({"--agg_small_grads_max_group=5"}),
               ElementsAre("--agg_small_grads_max_group: no effect without "
                           "--agg_small_grads_max_bytes above 0"));
@@ -181,11 +187,11 @@ TEST(IdleFlags, AreThoseOfPacksThatOthersTakeThePlaceOf) {
   const std::string_view repacked = "no effect with --gradient_repacking, which packs all";
   EXPECT_THAT(idle_of_replicated({"--gradient_repacking=2", "--agg_small_grads_max_bytes=4096",
                                   "--agg_small_grads_max_group=5", "--allreduce_bucket_mb=1"}),
-              ElementsAre(HasSubstr(cat("--agg_small_grads_max_bytes: ", repacked)),
-                          HasSubstr(cat("--agg_small_grads_max_group: ", repacked)),
-                          HasSubstr(cat("--allreduce_bucket_mb: ", repacked))));
+              ElementsAre(HasSubstr(fmt::format("--agg_small_grads_max_bytes: {}", repacked)),
+                          HasSubstr(fmt::format("--agg_small_grads_max_group: {}", repacked)),
+                          HasSubstr(fmt::format("--allreduce_bucket_mb: {}", repacked))));
   EXPECT_THAT(idle_of_replicated({"--agg_small_grads_max_bytes=4096", "--allreduce_bucket_mb=1"}),
-              ElementsAre(HasSubstr("with --agg_small_grads_max_bytes, whose packs are added")));
+              ElementsAre(HasSubstr("with --agg_small_grads_max_bytes, whose packs are reduced")));
   EXPECT_THAT(idle_of_replicated({"--agg_small_grads_max_bytes=4096", "--allreduce_bucket_mb=1",
                                   "--agg_small_grads_max_group=0"}),
               ElementsAre(HasSubstr("--agg_small_grads_max_bytes: no effect")));
@@ -199,10 +205,11 @@ TEST(IdleFlags, AreThoseOf16BitsThatNobodySends) {
   EXPECT_THAT(idle_of_replicated({"--compact_gradient_transfer"}),
               ElementsAre(HasSubstr("--compact_gradient_transfer: no effect without --use_fp16")));
   EXPECT_THAT(idle({"--compact_gradient_transfer", "--dtype=bf16"}),
-              ElementsAre(HasSubstr("no effect with one device")));
-  EXPECT_THAT(idle({"--compact_gradient_transfer", "--dtype=bf16", "--num_gpus=2",
-                    "--variable_update=distributed_all_reduce"}),
-              ElementsAre(HasSubstr("with --variable_update=distributed_all_reduce: it is for")));
+              ElementsAre(HasSubstr("no effect with only one device")));
+  EXPECT_THAT(
+      idle({"--compact_gradient_transfer", "--dtype=bf16", "--num_gpus=2",
+            "--variable_update=distributed_all_reduce"}),
+      ElementsAre(HasSubstr("with --variable_update=distributed_all_reduce: it needs replicated")));
   EXPECT_THAT(idle_of_replicated({"--nocompact_gradient_transfer", "--dtype=bf16"}), IsEmpty());
   EXPECT_THAT(idle_of_replicated({"--compact_gradient_transfer", "--dtype=bf16",
                                   "--allreduce_bucket_mb=1", "--agg_small_grads_max_bytes=4096"}),
@@ -224,7 +231,7 @@ TEST(IdleFlags, TellThatAnOrderIsOfARing) {
   EXPECT_THAT(idle_with("--all_reduce_spec=auto"), IsEmpty());
   EXPECT_THAT(idle_with("--all_reduce_spec=tree"),
               ElementsAre("--gpu_indices: no effect without xring or collective in "
-                          "--all_reduce_spec, which add around a ring"));
+                          "--all_reduce_spec, which use a ring"));
   EXPECT_THAT(idle({"--num_gpus=2", "--gpu_indices=1,0"}),
               ElementsAre(HasSubstr("--gpu_indices: no effect with --variable_update=")));
 }

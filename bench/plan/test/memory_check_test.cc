@@ -66,7 +66,7 @@ TEST(MemoryCheck, NamesNeedLimitAndTheLargestBatchThatFits) {
   Need need;
   const std::string message = need.refusal(1024, limit_of(512));
   EXPECT_THAT(message, StartsWith("--batch_size=1024 needs 1.0 GiB (activations 1.0 GiB, "));
-  EXPECT_THAT(message, HasSubstr("), 512.0 MiB may be used (/cg/memory.max); "));
+  EXPECT_THAT(message, HasSubstr("), but only 512.0 MiB may be used (/cg/memory.max); "));
   EXPECT_THAT(message, EndsWith("the largest batch that fits is 502"));
 }
 
@@ -74,7 +74,7 @@ TEST(MemoryCheck, FindsTheLargestBatchForAnyLimitInFewPlans) {
   for (const std::int64_t fits : {1, 2, 3, 31, 32, 33, 97, 98, 99}) {
     Need need;
     const std::string message = need.refusal(100, limit_of(static_cast<std::size_t>(10 + fits)));
-    EXPECT_THAT(message, EndsWith(cat("the largest batch that fits is ", fits)));
+    EXPECT_THAT(message, EndsWith(fmt::format("the largest batch that fits is {}", fits)));
     EXPECT_LE(need.asked.size(), 7U);
     EXPECT_EQ(std::count(need.asked.begin(), need.asked.end(), 100), 0);
   }
@@ -113,7 +113,7 @@ TEST(MemoryCheck, HoldsADevicesMemoryAgainstTheDevicesLimit) {
                             .device = MemoryLimit{.bytes = 512 * kMiB, .set_by = "free on it"}};
   const std::string message = Need().refusal(1024, limits);
   EXPECT_THAT(message, StartsWith("--batch_size=1024 needs 1.0 GiB of the device's memory ("));
-  EXPECT_THAT(message, HasSubstr("), 512.0 MiB may be used (free on it); "));
+  EXPECT_THAT(message, HasSubstr("), but only 512.0 MiB may be used (free on it); "));
   EXPECT_THAT(message, EndsWith("the largest batch that fits is 502"));
   EXPECT_EQ(Need().refusal(500, limits), "no UsageError");
   PlannedMemory memory;
@@ -122,7 +122,7 @@ TEST(MemoryCheck, HoldsADevicesMemoryAgainstTheDevicesLimit) {
   const RunSettings settings = lenet();
   const auto none_fits = [](std::int64_t) { return MemoryNeed{.host = std::size_t{1} << 60}; };
   EXPECT_EQ(usage_error([&] { check_memory(settings, memory, limits, none_fits); }),
-            "--batch_size=32 needs 65.0 MiB (input 65.0 MiB), 64.0 MiB may be used "
+            "--batch_size=32 needs 65.0 MiB (input 65.0 MiB), but only 64.0 MiB may be used "
             "(/cg/memory.max); no batch fits");
 }
 
@@ -164,7 +164,7 @@ TEST(MemoryLimits, OfADescribedCardAreAllItsMemoryAndNoHost) {
   memory.executor.activations += 1;
   const std::string text = memory_shortage(lenet(), memory, limits).value_or("");
   EXPECT_THAT(text, StartsWith("--batch_size=32 needs 512.0 MiB of the device's memory ("));
-  EXPECT_THAT(text, EndsWith("), 512.0 MiB may be used (all memory of the card)"));
+  EXPECT_THAT(text, EndsWith("), but only 512.0 MiB may be used (all memory of the card)"));
 }
 
 TEST(MemoryCheck, SaysSoWhenNoBatchFits) {
@@ -181,9 +181,10 @@ TEST(MemoryCheck, NamesTheImagesWhereTheyAloneAreTooLarge) {
   const MemoryLimits limits{.host = limit_of(512)};
   const std::string message =
       usage_error([&] { check_images_memory(settings, limits, Need::on_the_host); });
-  EXPECT_EQ(message,
-            "--batch_size=1073741824 needs 9.2 TiB for its images alone, 512.0 MiB may be used "
-            "(/cg/memory.max); the largest batch that fits is 502");
+  EXPECT_EQ(
+      message,
+      "--batch_size=1073741824 needs 9.2 TiB for its images alone, but only 512.0 MiB may be used "
+      "(/cg/memory.max); the largest batch that fits is 502");
   settings.batch = 1;
   EXPECT_NO_THROW(check_images_memory(settings, limits, Need::on_the_host));
   const MemoryLimits unknown{.host = Unknown{"no /proc"}};
@@ -354,8 +355,9 @@ TEST(RunMemory, CountsTheCheckAfterTheSteps) {
   const MemoryLimits limits{.host = limit_of(1)};
   EXPECT_EQ(limits.need_of(memory).host, memory.total() + memory.check.host);
   const auto none_fits = [](std::int64_t) { return MemoryNeed{.host = std::size_t{1} << 60}; };
-  EXPECT_THAT(usage_error([&] { check_memory(lenet(), memory, limits, none_fits); }),
-              HasSubstr(cat(", check after the steps ", format_bytes(memory.check.host), "), ")));
+  EXPECT_THAT(
+      usage_error([&] { check_memory(lenet(), memory, limits, none_fits); }),
+      HasSubstr(fmt::format(", check after the steps {}), ", format_bytes(memory.check.host))));
 }
 
 TEST(RunMemory, IsPrintedByRegion) {
@@ -372,7 +374,7 @@ TEST(MemoryCheck, RefusesVariablesThatCannotBeDrawn) {
   RunSettings settings = resolve_settings(parse({"--model=lenet"}));
   EXPECT_EQ(usage_error([&] { check_variables_memory(settings, limit_of(8)); }),
             "--model=lenet with images of 28 pixels and 1001 classes needs 8.3 MiB for its "
-            "variables alone, 8.0 MiB may be used (/cg/memory.max)");
+            "variables alone, but only 8.0 MiB may be used (/cg/memory.max)");
   EXPECT_NO_THROW(check_variables_memory(settings, limit_of(9)));
   EXPECT_NO_THROW(check_variables_memory(settings, Unknown{"no file tells"}));
   settings.gpu.plan_for = "sm_90";

@@ -84,13 +84,13 @@ TEST(ProcessorsToDecodeOn, AreAllWhereTheTowersLeaveFewerThanThreadsDecode) {
 TEST(ShareProcessors, RefusesMoreThanThereAre) {
   EXPECT_THAT(
       refusal("core:3 pu:1", {.towers = 4}),
-      HasSubstr("--num_gpus=4: this process may use 3 processors, and each device takes one "
-                "at least"));
-  EXPECT_THAT(refusal("core:1 pu:1", {.towers = 2}), HasSubstr("may use 1 processor, and"));
+      HasSubstr(
+          "--num_gpus=4: this process may use 3 processors, but each device needs at least one"));
+  EXPECT_THAT(refusal("core:1 pu:1", {.towers = 2}), HasSubstr("may use 1 processor, but"));
   EXPECT_THAT(
       refusal("core:3 pu:1", {.towers = 2, .threads = 2}),
-      HasSubstr("--num_gpus=2 --num_intra_threads=2: this process may use 3 processors, and "
-                "each device takes 2 of its own"));
+      HasSubstr("--num_gpus=2 --num_intra_threads=2: this process may use 3 processors, but "
+                "each device needs 2"));
   EXPECT_THAT(refusal("core:3 pu:1", {.towers = 4, .asked = "--scaling_sweep=1,2,4"}),
               StartsWith("--scaling_sweep=1,2,4: this process may use 3 processors"));
 }
@@ -136,8 +136,8 @@ TEST(ShareProcessors, RefusesATowerThatFitsInNoNode) {
   EXPECT_THAT(
       refusal("pack:2 [numa] core:2 pu:1", {.towers = 1, .threads = 3, .within_nodes = true}),
       AllOf(HasSubstr("--num_intra_threads=3 --use_numa_affinity"),
-            HasSubstr("this process may use 2 and 2 processors of its NUMA nodes, and each "
-                      "device takes 3 of its own of one node")));
+            HasSubstr("this process may use 2 and 2 processors on its NUMA nodes, but each "
+                      "device needs 3 on one node")));
   EXPECT_THAT(
       refusal("pack:2 [numa] core:3 pu:1", {.towers = 3, .threads = 2, .within_nodes = true}),
       HasSubstr("--num_gpus=3 --num_intra_threads=2 --use_numa_affinity"));

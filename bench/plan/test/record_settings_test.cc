@@ -86,7 +86,7 @@ TEST_F(CostFile, GivesWhatItSaysAndWhyTheRestIsNotKnown) {
       read_cost(write(R"({"currency": "EUR", "capex": 25000, "pue": null})"));
   EXPECT_EQ(cost.currency, "EUR");
   EXPECT_EQ(cost.capex.value(), 25000);
-  EXPECT_THAT(cost.hourly.why(), HasSubstr("does not say"));
+  EXPECT_THAT(cost.hourly.why(), HasSubstr("does not contain it"));
   EXPECT_FALSE(cost.pue.known());
 }
 

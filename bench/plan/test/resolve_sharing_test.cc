@@ -49,11 +49,11 @@ TEST(Sharing, TimesAlgorithmsOnlyWhereEveryTowerNeedsTheSums) {
 
 TEST(Sharing, SaysTheEffectiveLearningRate) {
   EXPECT_EQ(joined({"--model=lenet", "--init_learning_rate=0.5"}),
-            "the gradients of 2 devices are joined by their mean: the effective learning rate is "
-            "0.5");
-  EXPECT_EQ(joined({"--model=lenet", "--init_learning_rate=0.5", "--variable_update=replicated"}),
-            "the gradients of 2 devices are joined by their sum: the effective learning rate is 1, "
-            "2 times that of their mean (--gradient_reduction=mean)");
+            "the gradients of 2 devices are averaged: the effective learning rate is 0.5");
+  EXPECT_EQ(
+      joined({"--model=lenet", "--init_learning_rate=0.5", "--variable_update=replicated"}),
+      "the gradients of 2 devices are summed: the effective learning rate is 1, 2 times that of "
+      "their mean (--gradient_reduction=mean)");
   EXPECT_THAT(joined({"--model=lenet", "--piecewise_learning_rate_schedule=0.5;1;0.25",
                       "--variable_update=replicated", "--num_epochs=2"}),
               HasSubstr("is 1 at the first step and 0.5 at the last, 2 times"));
@@ -66,7 +66,8 @@ TEST(Sharing, SaysTheEffectiveLearningRate) {
       HasSubstr("is 0.5"));
   EXPECT_THAT(joined({"--model=lenet", "--optimizer=adam", "--init_learning_rate=0.5",
                       "--variable_update=replicated"}),
-              HasSubstr("the learning rate is 0.5, and how much more an update is"));
+              HasSubstr("the learning rate is 0.5. How much larger the updates are than with "
+                        "--gradient_reduction=mean depends on adam"));
   EXPECT_EQ(joined_gradients_notice(sharing_of({"--model=lenet"})), "");
 }
 
@@ -76,8 +77,8 @@ TEST(Sharing, SaysThatResnetsOwnRateMakesUpForTheSum) {
   EXPECT_THAT(mean, HasSubstr("is 0 at the first step and 0.128 at the last"));
   const std::string sum = joined(
       {"--model=resnet50", "--batch_size=128", "--num_epochs=6", "--variable_update=replicated"});
-  EXPECT_THAT(sum, HasSubstr("is 0 at the first step and 0.128 at the last, that of their mean: "
-                             "ResNet's own rate is divided by 2 before"));
+  EXPECT_THAT(sum, HasSubstr("is 0 at the first step and 0.128 at the last, as for their mean, "
+                             "because ResNet's default rate is divided by 2"));
   EXPECT_THAT(
       joined({"--model=resnet50", "--init_learning_rate=0.5", "--variable_update=replicated"}),
       HasSubstr("is 1, 2 times that of their mean"));
@@ -100,12 +101,12 @@ TEST(Sharing, AddsGradientsOf16BitsInF32UnlessToldAndSaysSo) {
   compact.emplace_back("--compact_gradient_transfer");
   EXPECT_EQ(sent_in(compact), DType::bf16);
   EXPECT_EQ(compact_gradients_notice(sharing_of(compact)),
-            "gradients are sent and added in bf16, 2 bytes an element");
+            "gradients are sent and added in bf16, 2 bytes per element");
   compact[1] = "--dtype=f16";
   EXPECT_THAT(compact_gradients_notice(sharing_of(compact)), HasSubstr("a sum above 65504"));
   compact.emplace_back("--fp16_enable_auto_loss_scale");
   EXPECT_EQ(compact_gradients_notice(sharing_of(compact)),
-            "gradients are sent and added in f16, 2 bytes an element");
+            "gradients are sent and added in f16, 2 bytes per element");
   compact.pop_back();
   compact.back() = "--nocompact_gradient_transfer";
   EXPECT_EQ(sent_in(compact), std::nullopt);
@@ -123,8 +124,9 @@ TEST(Sharing, SendsGradientsInTheTypeThatIsSettledLater) {
   for (const DType dtype : {DType::bf16, DType::f16}) {
     Precision{.dtype = dtype, .note = ""}.apply(settings);
     EXPECT_EQ(strategy_settings(settings).sums.narrow, dtype);
-    EXPECT_THAT(compact_gradients_notice(settings),
-                StartsWith(cat("gradients are sent and added in ", name_of(dtype), ", 2 bytes")));
+    EXPECT_THAT(
+        compact_gradients_notice(settings),
+        StartsWith(fmt::format("gradients are sent and added in {}, 2 bytes", name_of(dtype))));
   }
 }
 
@@ -148,7 +150,8 @@ TEST(Sharing, HelpNamesTheAlgorithmsAndThoseThatTakeShards) {
   std::istringstream names(describe_algorithms({.nccl = false, .timed = false}));
   for (std::string name; std::getline(names >> std::ws, name, ',');) {
     EXPECT_THAT(std::string(help.substr(0, help.find(';'))), HasSubstr(name));
-    const std::string refused = usage_error([&] { check_all_reduce_spec(cat(name, "#2"), 4); });
+    const std::string refused =
+        usage_error([&] { check_all_reduce_spec(fmt::format("{}#2", name), 4); });
     EXPECT_EQ(sharded.find(name) != std::string_view::npos, refused == "no UsageError") << name;
   }
 }
@@ -162,7 +165,7 @@ TEST(Sharing, NamesTheAlgorithmsThatThisRunCanTake) {
   };
   const std::string_view on_host = "one of xring, pscpu, psgpu, collective, shm, rechd, tree, auto";
   for (const char* spec : {"foo", "nccl", "nccl/xring"}) {
-    const std::string given = cat("--all_reduce_spec=", spec);
+    const std::string given = fmt::format("--all_reduce_spec={}", spec);
     EXPECT_THAT(refused("--num_gpus=2", "--device=cpu", given), HasSubstr(std::string(on_host)));
   }
   EXPECT_THAT(refused("--virtual_gpus=2", "--device=gpu", "--all_reduce_spec=foo"),
@@ -192,13 +195,15 @@ TEST(GpuIndices, AreTheOrderOfTheRing) {
     return usage_error([&] { order(indices); });
   };
   EXPECT_EQ(refused_for("--gpu_indices=0,1,3"),
-            "--gpu_indices=0,1,3: '3' is no device of this run; accepted is the order of all 3 "
-            "devices in a ring, each of 0 to 2 once");
-  EXPECT_THAT(refused_for("--gpu_indices=0,1"), HasSubstr("=0,1: names 2 of them; accepted is"));
-  EXPECT_THAT(refused_for("--gpu_indices=0,1,0"), HasSubstr("0 is there twice; accepted is"));
+            "--gpu_indices=0,1,3: '3' is not a device of this run; list the devices 0 to 2 in ring "
+            "order, each once");
+  EXPECT_THAT(refused_for("--gpu_indices=0,1"),
+              HasSubstr("=0,1: 2 of 3 devices are listed; list the devices 0 to 2"));
+  EXPECT_THAT(refused_for("--gpu_indices=0,1,0"),
+              HasSubstr("0 is listed more than once; list the devices 0 to 2"));
   for (const std::string_view bad : {"--gpu_indices=0,1,x", "--gpu_indices=-1,0,1",
                                      "--gpu_indices=0,,1", "--gpu_indices=0,1,2,"}) {
-    EXPECT_THAT(refused_for(bad), HasSubstr("' is no device of this run")) << bad;
+    EXPECT_THAT(refused_for(bad), HasSubstr("' is not a device of this run")) << bad;
   }
 }
 
@@ -208,8 +213,7 @@ TEST(ScalingSweep, OfOneNumberIsRefusedForThatAlone) {
   };
   for (const std::string_view more : {"--dtype=int8", "--batch_size=auto", "--dtype=f32"}) {
     EXPECT_EQ(refused_for(more),
-              "--scaling_sweep=1: one number of devices has nothing to be held against; write "
-              "1,2,4")
+              "--scaling_sweep=1: a sweep compares at least two numbers of devices; write 1,2,4")
         << more;
   }
 }

@@ -82,8 +82,9 @@ TEST(Settings, TakeTheCoefficientsOfTheOptimizer) {
 TEST(Settings, HaveTheOptimizersAndTheDefaultsOfTheKernels) {
   std::string names;
   for (const OptimizerRow& row : all_optimizers()) {
-    names += cat(names.empty() ? "" : " ", row.name);
-    EXPECT_EQ(row_of(settings_for({cat("--optimizer=", row.name)}).optimizer.rule).name, row.name);
+    names += fmt::format("{}{}", names.empty() ? "" : " ", row.name);
+    EXPECT_EQ(row_of(settings_for({fmt::format("--optimizer={}", row.name)}).optimizer.rule).name,
+              row.name);
   }
   EXPECT_EQ(find_flag("optimizer")->accepted.values, names);
   const Flags flags;
@@ -180,48 +181,48 @@ TEST(Settings, RefuseAMistypedModelWithNearNames) {
 
 TEST(Settings, RefuseDataOfAnotherKindThanTheModels) {
   EXPECT_EQ(settings_refusal({"--model=resnet50", "--data_name=cifar10"}),
-            "--model=resnet50 is a network for imagenet, the data are cifar10; choose them with "
+            "--model=resnet50 is a network for imagenet, but the dataset is cifar10; give "
             "--data_name=imagenet");
 }
 
 TEST(Settings, RefuseAFolderOfADatasetThatIsNotBuilt) {
   const ScratchFolder folder;
   std::filesystem::create_directory(folder.path() / "coco");
-  const std::string data = cat("--data_dir=", (folder.path() / "coco").string());
+  const std::string data = fmt::format("--data_dir={}", (folder.path() / "coco").string());
   EXPECT_THAT(settings_refusal({"--model=resnet50", data}),
               HasSubstr("coco, a dataset that is not built yet"));
 }
 
 TEST(Settings, RefuseAFolderThatIsNotThereWhateverItsDatasetWouldBe) {
   const ScratchFolder folder;
-  const std::string absent = cat("--data_dir=", (folder.path() / "absent").string());
+  const std::string absent = fmt::format("--data_dir={}", (folder.path() / "absent").string());
   for (const std::string_view name :
        {"--data_name=imagenet", "--data_name=cifar10", "--batch_size=2"}) {
     EXPECT_EQ(settings_refusal({"--model=alexnet", absent, name}),
-              cat(absent,
-                  ": there is no such folder; accepted is a folder with the files of imagenet "
-                  "or cifar10"));
+              fmt::format("{}: there is no such folder; accepted is a folder with the files of "
+                          "imagenet or cifar10",
+                          absent));
   }
   std::ofstream(folder.path() / "imagenet") << "x";
-  const std::string file = cat("--data_dir=", (folder.path() / "imagenet").string());
+  const std::string file = fmt::format("--data_dir={}", (folder.path() / "imagenet").string());
   EXPECT_THAT(settings_refusal({"--model=alexnet", file}), HasSubstr("is a file, not a folder"));
 }
 
 TEST(Settings, SayWhatTheModelsOfTheOriginalThatAreNotBuiltDo) {
   EXPECT_EQ(settings_refusal({"--model=ssd300"}),
-            "--model=ssd300: not built: it finds objects, and the networks here classify images; "
-            "--list_models shows them");
+            "--model=ssd300: not built: it finds objects, but bench's networks classify images; "
+            "--list_models lists them");
   EXPECT_THAT(settings_refusal({"--model=deepspeech2"}), HasSubstr("recognises speech"));
   EXPECT_THAT(settings_refusal({"--model=ncf"}), HasSubstr("recommends items"));
 }
 
 TEST(Settings, TakeTheDatasetOfTheModelWhereNobodyNamesOne) {
   for (const Model& model : all_models()) {
-    const RunSettings settings = settings_for({cat("--model=", model.name)});
+    const RunSettings settings = settings_for({fmt::format("--model={}", model.name)});
     const bool in_imagenet = find_model(model.name) != nullptr;
     EXPECT_EQ(settings.dataset->name, in_imagenet ? "imagenet" : model.dataset) << model.name;
-    const RunSettings named =
-        settings_for({cat("--model=", model.name), cat("--data_name=", model.dataset)});
+    const RunSettings named = settings_for(
+        {fmt::format("--model={}", model.name), fmt::format("--data_name={}", model.dataset)});
     EXPECT_EQ(named.model, &model);
     EXPECT_EQ(named.num_classes,
               model.num_classes > 0 ? model.num_classes : named.dataset->num_classes);
@@ -291,14 +292,14 @@ TEST(Settings, SmoothTheLabelsOfTheLoss) {
 
 TEST(Settings, DistortImagesOfCifar10Alone) {
   EXPECT_THAT(settings_refusal({"--model=lenet", "--distortions"}),
-              HasSubstr("not built yet for imagenet"));
+              HasSubstr("--distortions: not built yet for imagenet; omit it"));
 }
 
 TEST(Settings, HandPixelsToTheDeviceWhereAskedAndSayWhetherTheyAreRounded) {
   const ScratchFolder folder;
   std::ofstream(folder.path() / "data_batch_1.bin") << "x";
   std::ofstream(folder.path() / "train-00000-of-00001") << "x";
-  const std::string data = cat("--data_dir=", folder.path().string());
+  const std::string data = fmt::format("--data_dir={}", folder.path().string());
   const auto notices = [&](std::vector<std::string_view> arguments, SlotType expected) {
     arguments.insert(arguments.end(), {data, "--device=cpu"});
     const RunSettings settings = settings_for(arguments);
@@ -320,10 +321,10 @@ TEST(Settings, HandPixelsToTheDeviceWhereAskedAndSayWhetherTheyAreRounded) {
   const auto pixels = with(lenet, "--input_transfer=uint8");
   EXPECT_THAT(notices(pixels, SlotType::u8), HasSubstr("by at most half a grey level"));
   EXPECT_THAT(notices(with(pixels, "--resize_method=crop"), SlotType::u8),
-              HasSubstr("nothing is rounded"));
+              HasSubstr("no pixel is rounded"));
   EXPECT_THAT(
       notices({"--model=resnet20", "--data_name=cifar10", "--input_transfer=uint8"}, SlotType::u8),
-      HasSubstr("nothing is rounded"));
+      HasSubstr("no pixel is rounded"));
 }
 
 TEST(FirstLabel, IsOneWhereTheNetworkHasNoClassForTheBackground) {

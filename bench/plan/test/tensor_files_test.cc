@@ -27,7 +27,7 @@ TEST(SavedVariables, AreLoadedByTheNextRun) {
   InitialValues drawn = initial_values(next.network(), 5);
   files.load(drawn);
   EXPECT_EQ(drawn, values);
-  EXPECT_THAT(files.notices(), ElementsAre(HasSubstr("8 of 8 variables begin with the values of")));
+  EXPECT_THAT(files.notices(), ElementsAre(HasSubstr("8 of 8 variables are initialized from")));
 }
 
 TEST(SavedVariables, OfAHeadOfAnotherSizeAreNamedAndLeftOut) {
@@ -42,9 +42,9 @@ TEST(SavedVariables, OfAHeadOfAnotherSizeAreNamedAndLeftOut) {
               HasSubstr("fc.weight is 4x2, not 5x2"));
   next.settings.files.init_from_partial = true;
   EXPECT_THAT(next.files().notices(),
-              ElementsAre(HasSubstr("6 of 8 variables begin with the values of"),
-                          "--init_from_partial: not taken, for another shape or type: fc.weight "
-                          "has shape 4x2, not 5x2, fc.bias has shape 4, not 5"));
+              ElementsAre(HasSubstr("6 of 8 variables are initialized from"),
+                          "--init_from_partial: skipped because shape or type differ: fc.weight has "
+                          "shape 4x2, not 5x2, fc.bias has shape 4, not 5"));
 }
 
 TEST(RunTensorFiles, RefuseBeforeTheRunWhatCannotBeReadOrWritten) {

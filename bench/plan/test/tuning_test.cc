@@ -41,7 +41,7 @@ MemoryLimits limits_of(std::size_t bytes) {
 class TunedRun : public testing::Test {
  protected:
   TuningResult tune_with(const std::string& extent = "full", std::vector<Way> ways = {}) {
-    const std::string flag = cat("--autotune=", extent);
+    const std::string flag = fmt::format("--autotune={}", extent);
     const RunSettings settings =
         settings_of({flag, deterministic_ ? "--deterministic" : "--tf_random_seed=1"});
     const Graph graph = build_run_graph(settings, *reference_, settings.batch);
@@ -148,7 +148,7 @@ TEST_F(TunedRun, TimesAnewWhatDoesNotFitIntoMemoryAnyMore) {
   EXPECT_THAT(ways_of(result), Each("slow"));
   ASSERT_FALSE(result.notices.empty());
   EXPECT_EQ(result.notices.front(),
-            "kernels are timed anew: those timed before need more memory than is free now");
+            "kernels are timed again: the stored choices need more memory than is free now");
 }
 
 TEST_F(TunedRun, TimesAnewWithAnotherDriver) {
@@ -167,8 +167,9 @@ TEST_F(TunedRun, TimesAnewWhereTheFileIsDamagedAndMendsIt) {
   const TuningResult result = tune_with();
   EXPECT_FALSE(result.kept);
   EXPECT_GT(result.counts.timed, 0);
-  EXPECT_THAT(result.notices, ElementsAre(cat("kernels are timed anew: ", only_file().string(),
-                                              " does not hold choices")));
+  EXPECT_THAT(result.notices,
+              ElementsAre(fmt::format("kernels are timed again: {} does not contain choices",
+                                      only_file().string())));
   EXPECT_TRUE(tune_with().kept);
 }
 
@@ -195,7 +196,7 @@ TEST_F(TunedRun, KeepsNothingWhereTheUserEndsIt) {
 TEST_F(TunedRun, SaysWhyItKeepsNothing) {
   cache_ = TuningCache(std::nullopt);
   EXPECT_THAT(tune_with().notices,
-              ElementsAre(HasSubstr("neither BENCH_CACHE_DIR nor HOME is set")));
+              ElementsAre(HasSubstr("BENCH_CACHE_DIR, XDG_CACHE_HOME and HOME are not set")));
 }
 
 TEST_F(TunedRun, KeepsNothingWhereThereIsNothingToChoose) {
@@ -257,8 +258,8 @@ TEST(Autotune, IsQuickOnAGpuUnlessSomethingElseIsSaid) {
                 autotune_of({"--model=lenet", "--device=gpu", "--plan_for=sm_90", "--dump=plan",
                              "--autotune=quick"});
               }),
-              EndsWith("cannot be combined with --plan_for=sm_90, a card that need not be there: "
-                       "leave it out"));
+              EndsWith("cannot be combined with --plan_for=sm_90, a card that need not be present: "
+                       "omit --autotune"));
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ TEST(Quantization, SaysWhereTheInputHasTooFewImagesToJudgeBy) {
   for (const std::int64_t batches : {1, 2, 5}) {
     const Judgement judgement = judge(from_file(folder, batches, 0));
     EXPECT_TRUE(judgement.seen) << batches;
-    EXPECT_THAT(text_of(judgement), HasSubstr("calibration may have seen some"));
+    EXPECT_THAT(text_of(judgement), HasSubstr("some of which calibration may have seen"));
   }
   EXPECT_FALSE(judge(from_file(folder, /*batches=*/2 + 4, 0)).seen);
 }
@@ -150,32 +150,39 @@ TEST(Judgement, IsASentenceWithItsEvidence) {
                                     .classes_named = 7},
                       .trained = true,
                       .correct = Judgement::Correct{.f32 = 30, .int8 = 29}};
-  EXPECT_EQ(text_of(judgement),
-            "int8 against f32 on 32 images that calibration has not seen: signal to noise 10.0 dB "
-            "in what differs between the images, 30.0 dB in the logits as a whole; top-1 agreement "
-            "31 of 32, where f32 names 7 classes; correct: f32 30, int8 29");
+  EXPECT_EQ(
+      text_of(judgement),
+      "int8 against f32 on 32 images that calibration has not seen: signal-to-noise ratio 10.0 dB "
+      "for the differences between images, 30.0 dB for all logits; top-1 agreement 31 of 32; f32 "
+      "predicts 7 classes; correct: f32 30, int8 29");
   judgement.trained = false;
   judgement.correct.reset();
   judgement.agreement.classes_named = 1;
-  EXPECT_THAT(text_of(judgement), HasSubstr("f32 names one class for all, which is no evidence\n"));
+  EXPECT_THAT(
+      text_of(judgement),
+      HasSubstr(
+          "top-1 agreement 31 of 32, which is not evidence because f32 predicts the same class for "
+          "all images\n"));
   EXPECT_THAT(text_of(judgement), HasSubstr("\nint8: the weights are untrained (no --init_from)"));
 }
 
 TEST(Judgement, NamesWhyThereAreNoDecibels) {
   Judgement judgement{.agreement = {.examples = 8}};
-  EXPECT_THAT(text_of(judgement),
-              HasSubstr("signal to noise undefined (f32's logits are the same for all images) in "
-                        "what differs between the images, undefined (f32's logits are all 0) in"));
+  EXPECT_THAT(
+      text_of(judgement),
+      HasSubstr("signal-to-noise ratio undefined (f32's logits are the same for all images) "
+                "for the differences between images, undefined (f32's logits are all 0) for"));
   judgement.agreement.centred = {.signal = 4, .noise = 0};
-  EXPECT_THAT(text_of(judgement),
-              HasSubstr("signal to noise undefined (int8's logits are exactly f32's) in what"));
+  EXPECT_THAT(
+      text_of(judgement),
+      HasSubstr("signal-to-noise ratio undefined (int8 and f32 have identical logits) for the"));
   judgement.agreement.plain.noise = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THAT(text_of(judgement),
-              HasSubstr("undefined (the logits are not finite) in the logits as a whole"));
+              HasSubstr("undefined (the logits are not finite) for all logits"));
   EXPECT_THAT(text_of(judgement), Not(HasSubstr("nan")));
   const results::Quantization record = to_record(judgement);
   EXPECT_EQ(record.snr_db.why(), "the logits are not finite");
-  EXPECT_EQ(record.centred_snr_db.why(), "int8's logits are exactly f32's");
+  EXPECT_EQ(record.centred_snr_db.why(), "int8 and f32 have identical logits");
 }
 
 }  // namespace
