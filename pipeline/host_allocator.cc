@@ -15,7 +15,8 @@ class OrdinaryAllocator final : public HostAllocator {
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     void* memory = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
     if (memory == nullptr) {
-      throw DeviceError(cat("no memory for an input slot of ", bytes, " bytes"));
+      throw DeviceError(
+          fmt::format("out of memory: cannot allocate an input slot of {} bytes", bytes));
     }
     if (alignment == kHugePageBytes) {
       advise_huge_pages(memory, rounded);

@@ -21,9 +21,12 @@ ResizeMethod resize_method_from(std::string_view name) {
     if (known == name) {
       return method;
     }
-    names += cat(names.empty() ? "" : ", ", known);
+    if (!names.empty()) {
+      names += ", ";
+    }
+    names += known;
   }
-  throw UsageError(cat("unknown resize_method '", name, "'; there are ", names));
+  throw UsageError(fmt::format("--resize_method={}: unknown value; accepted: {}", name, names));
 }
 
 }  // namespace bench

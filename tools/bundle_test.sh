@@ -57,10 +57,10 @@ within() {
   fi
 }
 
-refused '--output=x.zip: a name that ends in .tar.xz is accepted' --output=x.zip
-refused '--fast is unknown; accepted are --output' --fast
-refused "--build=$scratch: there is no configured build" --build="$scratch"
-refused "$scratch/none is no folder that can be written to" --build="$build" --output="$scratch/none/b.tar.xz"
+refused '--output=x.zip: the name must end in .tar.xz' --output=x.zip
+refused '--fast: unknown option; accepted: --output' --fast
+refused "--build=$scratch: this folder does not contain a configured build" --build="$scratch"
+refused "$scratch/none is not a writable folder" --build="$build" --output="$scratch/none/b.tar.xz"
 
 # A build that has lost a program since it was configured.
 mkdir -p "$scratch/half/bin"
@@ -68,7 +68,7 @@ cp "$build/cmake_install.cmake" "$scratch/half/"
 sed -i "s,$build/bin/make_tfrecords,$scratch/half/bin/make_tfrecords,g" "$scratch/half/cmake_install.cmake"
 ln -s "$build/bin/bench" "$scratch/half/bin/bench"
 echo 'the last one' >"$scratch/kept.tar.xz"
-refused 'cannot be installed: is all of it built?' --build="$scratch/half" --output="$scratch/kept.tar.xz"
+refused "cannot install $scratch/half: build all programs first" --build="$scratch/half" --output="$scratch/kept.tar.xz"
 [ "$(cat "$scratch/kept.tar.xz")" = 'the last one' ] || fail "a bundle that could not be made replaced the last one"
 [ -z "$(find "$scratch" -name '.bundle.*')" ] || fail "a bundle that could not be made left files behind"
 
@@ -97,7 +97,7 @@ within "make_tfrecords runs"
 if [ -x "$unpacked/tools/gpu_check" ] && command -v python3 >/dev/null; then
   status=0
   "$unpacked/tools/gpu_check" --parts=properties --output="$scratch/check" >"$scratch/out" 2>&1 || status=$?
-  if grep -q '^gpu_check: no GPU, so nothing is checked: ' "$scratch/out"; then
+  if grep -q '^gpu_check: no usable GPU found, so nothing was checked: ' "$scratch/out"; then
     { [ "$status" = 2 ] && [ "$(wc -l <"$scratch/out")" = 1 ]; } || fail "gpu_check without a card: $(cat "$scratch/out")"
   else
     grep -Fq "bench: $unpacked/bin/bench" "$scratch/out" || fail "gpu_check runs from a bundle: $(cat "$scratch/out")"
@@ -107,7 +107,7 @@ if [ -x "$unpacked/tools/gpu_check" ] && command -v python3 >/dev/null; then
   # It looks for the program before it looks for the card.
   mv "$unpacked/bin/bench" "$scratch/bench"
   "$unpacked/tools/gpu_check" --output="$scratch/check" >"$scratch/out" 2>&1 || true
-  grep -Fq "no program $unpacked/bin/bench" "$scratch/out" || fail "gpu_check misses a program: $(cat "$scratch/out")"
+  grep -Fq "gpu_check: $unpacked/bin/bench" "$scratch/out" || fail "gpu_check misses a program: $(cat "$scratch/out")"
   mv "$scratch/bench" "$unpacked/bin/bench"
   echo "ok      gpu_check runs from a bundle"
 fi

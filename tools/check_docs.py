@@ -116,7 +116,7 @@ def check_links(pages: Pages) -> Iterator[Violation]:
         for link in links_of(text):
             target = Pages.target(page, link)
             if target not in pages.files and target not in pages.folders:
-                yield Violation(page, link.line, f"links to {link.path}: the repository has no {target}")
+                yield Violation(page, link.line, f"links to {link.path}, but the repository has no {target}")
             elif link.anchor and target not in pages.texts:
                 yield Violation(page, link.line, f"links to {link.path}#{link.anchor}: "
                                 f"{target} is not a page, so it has no anchors")
@@ -137,7 +137,7 @@ def check_reachable(pages: Pages) -> Iterator[Violation]:
                 waiting.append(target)
     for page in pages.texts:
         if page not in reached:
-            yield Violation(page, 1, f"no links lead here from {FIRST_PAGE}")
+            yield Violation(page, 1, f"this page cannot be reached by links from {FIRST_PAGE}")
 
 
 def words_of(text: str) -> int:
@@ -196,7 +196,7 @@ def violations(root: pathlib.Path) -> list[Violation]:
 def main(arguments: list[str]) -> int:
     root = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parents[1]
     if not (root / FIRST_PAGE).is_file():
-        print(f"check_docs: {root} is not the repository's root: it has no {FIRST_PAGE}", file=sys.stderr)
+        print(f"check_docs: {root} is not the root of the repository: it has no {FIRST_PAGE}", file=sys.stderr)
         return 2
     found = violations(root)
     for violation in found:

@@ -88,7 +88,7 @@ class DocsTest(unittest.TestCase):
     def test_wants_every_page_to_be_found_from_the_first(self):
         found = self.found({"models/LOST.md": "# lost\n\n[to](FRIEND.md)\n", "models/FRIEND.md": "# friend\n"})
         self.assertEqual([line.partition(":")[0] for line in found], ["models/FRIEND.md", "models/LOST.md"])
-        self.assertIn("no links lead here", found[0])
+        self.assertIn("cannot be reached by links", found[0])
 
     def test_limits_the_words_of_a_page(self):
         links = "[b](bench/README.md) [f](bench/FAST.md)\n\n"  # two words

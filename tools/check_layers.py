@@ -101,8 +101,8 @@ MAX_LINES = 450
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 FORBIDDEN_TEXT = (
     ("an absolute machine path", re.compile(r"(?<![\w.$}/])/(home|work|Users|root/\.)(?=/|\b)")),
-    ("a path out of the repository", re.compile(r"\.\./shared\b")),
-    ("the host of a package registry", re.compile(
+    ("a path outside of the repository", re.compile(r"\.\./shared\b")),
+    ("the host name of a package registry", re.compile(
         r"\b[\w.-]*(pypi|pythonhosted|debian|ubuntu|anaconda|conda-forge|npmjs|rubygems|crates|maven|"
         r"docker|quay|ghcr|nvcr)[\w-]*\.(org|com|io|net)\b")),
 )
@@ -190,9 +190,9 @@ def check_direction(tree: Tree) -> Iterator[Violation]:
             library = slash and first not in FOLDERS and first not in (".", "..")
             if include.quoted and not ours and not library:
                 yield Violation(path, include.line,
-                                f'"{include.path}" is no file, seen from the repository root')
+                                f'"{include.path}" is not a file, relative to the root of the repository')
             elif ours and not include.quoted:
-                yield Violation(path, include.line, f'write "{include.path}", with quotes')
+                yield Violation(path, include.line, f'includes <{include.path}>; write "{include.path}" with quotes')
             elif ours and "/" in include.path and not may_include(path, include.path):
                 allowed = ", ".join(MAY_INCLUDE.get(room, ())) or "nothing"
                 yield Violation(path, include.line,
@@ -210,7 +210,8 @@ def check_doors(tree: Tree) -> Iterator[Violation]:
                 continue
             door = f"{device[1]}_backend.h"
             if include.path != device[0] + door:
-                yield Violation(path, include.line, f'includes "{include.path}"; outside of {device[0]} that is {door}')
+                yield Violation(path, include.line,
+                                f'includes "{include.path}"; outside of {device[0]} only {door} is allowed')
 
 
 def check_tests(tree: Tree) -> Iterator[Violation]:
@@ -218,12 +219,12 @@ def check_tests(tree: Tree) -> Iterator[Violation]:
     for path in tree.sources():
         for include in tree.includes(path):
             if include.path in tree.files and "/test/" in include.path and "/test/" not in path:
-                yield Violation(path, include.line, f'includes "{include.path}", which is for tests')
+                yield Violation(path, include.line, f'includes "{include.path}", which only tests may include')
 
 
 def check_confined(tree: Tree) -> Iterator[Violation]:
     """Only some folders see some libraries, even through headers of ours."""
-    for name, pattern, rooms in CONFINED:
+    for name, pattern, allowed in CONFINED:
         direct = {path: [i for i in tree.includes(path)
                          if i.path not in tree.files and pattern.match(i.path)]
                   for path in tree.sources()}
@@ -234,9 +235,9 @@ def check_confined(tree: Tree) -> Iterator[Violation]:
             if not more:
                 break
             seeing |= more
-        where = f"only {', '.join(rooms)} may" if rooms else "nothing may"
+        where = f"only {', '.join(allowed)} may" if allowed else "no folder may"
         for path in sorted(seeing):
-            if path.startswith(rooms) and rooms:
+            if path.startswith(allowed) and allowed:
                 continue
             place = next(i for i in tree.includes(path) if i in direct[path] or i.path in seeing)
             yield Violation(path, place.line, f"sees {name} through {place.path}; {where}")
@@ -259,14 +260,14 @@ def check_own_headers(tree: Tree) -> Iterator[Violation]:
             continue
         first = next(tree.includes(path), None)
         if first is None or first.path != own:
-            yield Violation(path, first.line if first else 1, f'includes "{own}" not first')
+            yield Violation(path, first.line if first else 1, f'must include "{own}" first')
 
 
 def check_lengths(tree: Tree) -> Iterator[Violation]:
     for path, lines in tree.files.items():
         generated = any("Made by tools/" in line for line in lines[:3])
         if not (path.endswith(".md") or generated) and len(lines) > MAX_LINES:
-            yield Violation(path, len(lines), f"has {len(lines)} lines, more than {MAX_LINES}")
+            yield Violation(path, len(lines), f"has {len(lines)} lines; at most {MAX_LINES} are accepted")
 
 
 def check_text(tree: Tree) -> Iterator[Violation]:
@@ -275,7 +276,7 @@ def check_text(tree: Tree) -> Iterator[Violation]:
             for what, pattern in FORBIDDEN_TEXT:
                 match = pattern.search(line)
                 if match:
-                    yield Violation(path, number, f"names {what}: {match[0]}")
+                    yield Violation(path, number, f"contains {what}: {match[0]}")
 
 
 CHECKS = (check_direction, check_doors, check_tests, check_confined, check_headers, check_own_headers, check_lengths,
@@ -290,7 +291,7 @@ def violations(root: pathlib.Path) -> list[Violation]:
 def main(arguments: list[str]) -> int:
     root = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parents[1]
     if not (root / "models").is_dir():
-        print(f"check_layers: {root} is not the repository's root", file=sys.stderr)
+        print(f"check_layers: {root} is not the root of the repository: it has no folder models", file=sys.stderr)
         return 2
     found = violations(root)
     for violation in found:

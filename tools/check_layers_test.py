@@ -97,15 +97,15 @@ class LayerTest(unittest.TestCase):
         include = '#include "kernels/test/helper.h"\n'
         self.assert_good("kernels/test/a_test.cc", include, **helper)
         self.assertEqual(self.found({"variable_mgmt/a.cc": include, **helper}),
-                         ['variable_mgmt/a.cc:1: includes "kernels/test/helper.h", which is for tests'])
+                         ['variable_mgmt/a.cc:1: includes "kernels/test/helper.h", which only tests may include'])
 
     def test_puts_a_sources_own_header_first(self):
         own = '#include "models/base/shape.h"\n'
         self.assert_good("models/base/shape.cc", "// What it is.\n" + own + "#include <array>\n")
         self.assertEqual(self.found({"models/base/shape.cc": "#include <array>\n" + own}),
-                         ['models/base/shape.cc:1: includes "models/base/shape.h" not first'])
+                         ['models/base/shape.cc:1: must include "models/base/shape.h" first'])
         self.assertEqual(self.found({"models/base/shape.cc": "\n"}),
-                         ['models/base/shape.cc:1: includes "models/base/shape.h" not first'])
+                         ['models/base/shape.cc:1: must include "models/base/shape.h" first'])
 
     def test_confines_libraries_to_their_rooms(self):
         for header, room in (
@@ -136,8 +136,8 @@ class LayerTest(unittest.TestCase):
         self.assertIn("variable_mgmt/towers/tower.cc:2: sees oneDNN through kernels/onednn/onednn_backend.h", found[0])
 
     def test_wants_includes_from_the_root(self):
-        self.assert_bad("models/ir/bad.cc", '#include "graph.h"\n', "seen from the repository root")
-        self.assert_bad("models/ir/bad.cc", '#include "../base/shape.h"\n', "repository root")
+        self.assert_bad("models/ir/bad.cc", '#include "graph.h"\n', "relative to the root of the repository")
+        self.assert_bad("models/ir/bad.cc", '#include "../base/shape.h"\n', "root of the repository")
         self.assert_bad("models/ir/bad.cc", "#include <models/ir/graph.h>\n", "with quotes")
         self.assert_good("models/ir/good.cc", '#include <vector>\n#include "hwy/highway.h"\n')
 
@@ -147,8 +147,8 @@ class LayerTest(unittest.TestCase):
         self.assert_good("pipeline/a.cc", '#include "pipeline/example.pb.h"\n',
                          **{"pipeline/example.proto": ""})
         self.assert_good("pipeline/a.cc", '#include "example.pb.h"\n', **{"pipeline/example.proto": ""})
-        self.assert_bad("bench/a.cc", '#include "bench/version.h"\n', "is no file")
-        self.assert_bad("bench/a.cc", '#include "example.pb.h"\n', "is no file")
+        self.assert_bad("bench/a.cc", '#include "bench/version.h"\n', "is not a file")
+        self.assert_bad("bench/a.cc", '#include "example.pb.h"\n', "is not a file")
 
     def test_wants_pragma_once(self):
         self.assert_bad("models/ir/bad.h", "int f();\n", "#pragma once")
@@ -156,13 +156,13 @@ class LayerTest(unittest.TestCase):
 
     def test_limits_lengths(self):
         self.assert_good("models/ir/a.cc", "\n" * check_layers.MAX_LINES)
-        self.assert_bad("models/ir/a.cc", "\n" * (check_layers.MAX_LINES + 1), "more than")
+        self.assert_bad("models/ir/a.cc", "\n" * (check_layers.MAX_LINES + 1), "at most")
         self.assert_good("models/zoo/a.inc", "// Made by tools/a.\n" + "\n" * check_layers.MAX_LINES)
 
     def test_refuses_paths_of_one_machine(self):
         for path in ("home/me/data", "work/data", "root/.cache"):
             self.assert_bad("bench/a.cc", f'const char* p = "/{path}";\n', "machine path")
-        self.assert_bad("README.md", "data lie in .." + "/shared/data\n", "out of the repository")
+        self.assert_bad("README.md", "data is in .." + "/shared/data\n", "outside of the repository")
         self.assert_good("bench/a.cc", '// "/proc/stat" and build/tmp/x\n')
 
     def test_refuses_hosts_of_registries(self):

@@ -25,7 +25,7 @@ done
 
 for file in "$1" "$2"; do
   names=$(needed "$file")
-  echo "$names" | grep -q '^libc\.so' || fail "$file: what it needs cannot be read"
+  echo "$names" | grep -q '^libc\.so' || fail "$file: cannot read the libraries that it needs"
   found=$(echo "$names" | of_nvidia)
   if [ -z "$found" ]; then
     echo "ok      ${file##*/} needs $(echo "$names" | wc -l) libraries, none of NVIDIA's"
@@ -38,11 +38,11 @@ if [ -n "${3:-}" ]; then
   found=$(needed "$3" | of_nvidia | sort | tr '\n' ' ')
   case $found in
     "libcublasLt.so."*" libcudnn.so."*" ") echo "ok      ${3##*/} needs $found" ;;
-    *) fail "$3 needs '$found', and not cuBLASLt and cuDNN alone" ;;
+    *) fail "$3 needs '$found', not only cuBLASLt and cuDNN" ;;
   esac
   folders=$(LC_ALL=C readelf -d "$3" | sed -n 's/.*(R\(UN\)\{0,1\}PATH).*\[\(.*\)\]$/\2/p' | tr ':' '\n')
   # shellcheck disable=SC2016  # the loader expands $ORIGIN
-  echo "$folders" | grep -Fqx '$ORIGIN' || fail "$3 does not look where it lies"
+  echo "$folders" | grep -Fqx '$ORIGIN' || fail "$3 does not search its own folder"
   for name in $found; do
     echo "$folders" | while read -r folder; do [ ! -e "$folder/$name" ] || echo there; done | grep -q there ||
       fail "$3: $name is in none of $(echo "$folders" | tr '\n' ' ')"

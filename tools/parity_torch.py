@@ -50,28 +50,28 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     how.add_argument("--image_size", type=int, default=0, help="0: small, where the network allows")
     how.add_argument("--full_size", action="store_true", help="the models' own image sizes")
     how.add_argument("--plain_weights", action="store_true",
-                     help="train from weights that put half of the values under ReLU's bend")
+                     help="train from weights for which ReLU zeroes half of the values")
     how.add_argument("--draws", type=int, default=5,
-                     help="weights and batches; a quantity fails if it fails in each")
+                     help="draws of weights and batches; a quantity fails if it fails in every draw")
     how.add_argument("--seed", type=int, default=1)
-    how.add_argument("--threads", type=int, default=0, help="of both programs; 0: theirs to choose")
+    how.add_argument("--threads", type=int, default=0, help="threads of both programs; 0: the programs' defaults")
     how.add_argument("--keep", type=Path, help="keep all files in this folder")
     how.add_argument("--bench_flags", default="", help="more flags for bench, separated by spaces")
 
     limits = parser.add_argument_group("limits")
-    limits.add_argument("--factor", type=float, default=2.0, help="our error in PyTorch's")
+    limits.add_argument("--factor", type=float, default=2.0, help="largest accepted ratio of our error to PyTorch's")
     limits.add_argument("--epsilons", type=float, default=4.0,
-                        help="a relative error of so many float32 epsilons is fine")
+                        help="accept relative errors up to this many float32 epsilons")
     limits.add_argument("--floor", type=float, default=6e-8,
-                        help="an error that is this part of all gradients together is fine")
+                        help="accept errors up to this fraction of the norm of all gradients")
 
     curves = parser.add_argument_group("curves")
     curves.add_argument("--steps", type=int, default=200)
-    curves.add_argument("--optimizer", choices=("sgd", "momentum"), help="default: one for each")
+    curves.add_argument("--optimizer", choices=("sgd", "momentum"), help="default: the optimizer of each curve")
     curves.add_argument("--learning_rate", type=float, default=0.0)
     curves.add_argument("--weight_decay", type=float, default=4e-5)
     curves.add_argument("--f64_flags", default="--dtype=f64",
-                        help="what makes the reference backend compute in f64")
+                        help="flags that make the reference backend compute in f64")
     return parser.parse_args(arguments)
 
 
@@ -103,7 +103,7 @@ def _program(options: argparse.Namespace) -> Program:
 
 def _check_twins(models: list[zoo.Model]) -> int:
     wrong = [text for model in models for text in check_twins.check(model)]
-    print("\n".join(wrong) or f"{len(models)} twins are as published")
+    print("\n".join(wrong) or f"{len(models)} twins match the published counts")
     return 1 if wrong else 0
 
 
@@ -115,7 +115,7 @@ def _compare(options: argparse.Namespace, models: list[zoo.Model]) -> int:
                 tuple(options.modes.split(",")), options.plain_weights, options.weight_decay,
                 options.keep, flags)
     print(f"PyTorch {torch.__version__}. Errors: ||a-b||/||b||, b from PyTorch in float64. ratio: "
-          f"to the error of PyTorch in float32, at most {limits.factor:g}; ~ where the error is at "
+          f"to the error of PyTorch in float32, at most {limits.factor:g}; ~ if the error is at "
           f"most {limits.epsilons:g} epsilons. floor: gradients above that ratio whose error is at "
           f"most {limits.floor:g} of the norm of all gradients.\n{HEADER}")
     failed = []
@@ -129,8 +129,8 @@ def _compare(options: argparse.Namespace, models: list[zoo.Model]) -> int:
 
 def _curves(options: argparse.Namespace) -> int:
     if options.models or options.twin or options.all:
-        raise SystemExit("--curve always takes lenet and the CIFAR resnet20: leave --models, "
-                         "--twin and --all out")
+        raise SystemExit("--curve always uses lenet and the CIFAR resnet20: omit --models, "
+                         "--twin and --all")
     program = _program(options)
     reference = dataclasses.replace(program, device="reference",
                                     extra=(*program.extra, *options.f64_flags.split()))

@@ -139,11 +139,11 @@ status=$?
 mkdir "$work/pipes" "$work/cifar"
 mkfifo "$work/pipes/train-00000-of-00001" "$work/cifar/data_batch_1.bin" "$work/pipe"
 # shellcheck disable=SC2086
-refused 'it is no ordinary file' $quick --data_name=imagenet --data_dir="$work/pipes"
-refused 'it is no ordinary file' --model=resnet20 --data_name=cifar10 --data_dir="$work/cifar"
+refused 'it is not a regular file' $quick --data_name=imagenet --data_dir="$work/pipes"
+refused 'it is not a regular file' --model=resnet20 --data_name=cifar10 --data_dir="$work/cifar"
 # shellcheck disable=SC2086
-refused 'it is no ordinary file' $quick --init_from="$work/pipe"
+refused 'it is not a regular file' $quick --init_from="$work/pipe"
 # shellcheck disable=SC2086
-refused 'it is no ordinary file' $quick --input_file="$work/pipe"
+refused 'it is not a regular file' $quick --input_file="$work/pipe"
 
 finish

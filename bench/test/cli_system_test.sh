@@ -35,7 +35,7 @@ unset OMP_THREAD_LIMIT
 # Stacks larger than the address space: no thread can be started.
 # shellcheck disable=SC2086
 under '-s 200000000000' 1 $small
-says "$err" 'bench: a thread cannot be started: '
+says "$err" 'bench: cannot start a thread: '
 one_sentence
 
 # Waiting threads sleep after a short time, unless the user's variables say otherwise.

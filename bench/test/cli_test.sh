@@ -29,12 +29,12 @@ refused '--dtype=int8 is for inference: add --forward_only' --model=lenet --dtyp
 refused '--verify: int8 rounds' --model=lenet --dtype=int8 --forward_only --verify
 refused '--data_format=NCWH' --data_format=NCWH
 # shellcheck disable=SC2086
-refused 'no such folder' $quick --data_dir="$work/absent" --data_name=imagenet
+refused 'the folder does not exist' $quick --data_dir="$work/absent" --data_name=imagenet
 mkdir "$work/empty"
 # shellcheck disable=SC2086
-refused 'holds no files' $quick --data_dir="$work/empty" --data_name=imagenet
+refused 'the folder contains no files' $quick --data_dir="$work/empty" --data_name=imagenet
 # shellcheck disable=SC2086
-refused 'there is no folder' $quick --result_file="$work/absent/record.json"
+refused "the folder '$work/absent' does not exist" $quick --result_file="$work/absent/record.json"
 # shellcheck disable=SC2086
 refused 'it is a folder' $quick --result_file="$work/empty"
 # A need of many TiB, planned without allocating it.
@@ -274,7 +274,7 @@ open(sys.argv[1], 'wb').write(struct.pack('<Q', len(head)) + head + images + lab
   record_holds "abs(r['series']['loss'][0] / \
 json.load(open('$work/NCHW.json'))['series']['loss'][0] - 1) < 1e-4" "$work/NHWC.json"
   # shellcheck disable=SC2086
-  refused 'N a multiple of the batch of 3' $tiny --batch_size=3 --input_file="$work/batches"
+  refused 'N a multiple of the batch size 3' $tiny --batch_size=3 --input_file="$work/batches"
   # shellcheck disable=SC2086
   refused '0 to 3 are accepted' $tiny --num_classes=4 --input_file="$work/batches"
 fi

@@ -49,9 +49,9 @@ AtomicFile::AtomicFile(const std::filesystem::path& path, std::string_view what)
   const TemporaryFile file(target_.path);
   if (!file.open()) {
     const char* reason = std::strerror(errno);
-    throw UsageError(cat("cannot write the ", what_, " '", path.string(),
-                         "': no file can be made in '", target_.path.parent_path().string(),
-                         "': ", reason));
+    throw UsageError(fmt::format("cannot write the {} '{}': cannot create a file in '{}': {}",
+                                 what_, path.string(), target_.path.parent_path().string(),
+                                 reason));
   }
 }
 
@@ -67,7 +67,7 @@ void AtomicFile::write(std::span<const std::string_view> parts) const {
 
 void AtomicFile::fail(const char* call) const {
   const char* reason = std::strerror(errno);
-  throw WriteError(cat("cannot write the ", what_, " '", name_, "': ", call, ": ", reason));
+  throw WriteError(fmt::format("cannot write the {} '{}': {}: {}", what_, name_, call, reason));
 }
 
 void AtomicFile::write_file(std::span<const std::string_view> parts) const {
@@ -99,7 +99,7 @@ void AtomicFile::write_stream(std::span<const std::string_view> parts) const {
   }
   // Without O_NONBLOCK, opening a pipe without a reader would block here.
   const int fd = ::open(target_.path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (fd < 0) fail(errno == ENXIO ? "open (nobody reads it)" : "open");
+  if (fd < 0) fail(errno == ENXIO ? "open (no process reads it)" : "open");
   const bool written = write_all(fd, parts);
   const int reason = errno;
   const bool closed = ::close(fd) == 0;

@@ -25,7 +25,7 @@ std::optional<std::string> why_no_folder(const std::filesystem::path& path) {
   int failure = access_error(there, F_OK);
   while (failure == ENOENT) {
     if (std::filesystem::is_symlink(there, error)) {
-      return cat(there.string(), " is a link to what is not there");
+      return fmt::format("{} is a symbolic link to a missing file", there.string());
     }
     there = there.parent_path();
     failure = access_error(there, F_OK);
@@ -35,7 +35,7 @@ std::optional<std::string> why_no_folder(const std::filesystem::path& path) {
         std::filesystem::is_directory(there, error) ? access_error(there, W_OK | X_OK) : ENOTDIR;
   }
   if (failure == 0) return std::nullopt;
-  return cat(there.string(), ": ", std::generic_category().message(failure));
+  return fmt::format("{}: {}", there.string(), std::generic_category().message(failure));
 }
 
 }  // namespace bench

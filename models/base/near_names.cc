@@ -86,7 +86,10 @@ std::string did_you_mean(std::span<const std::string_view> near, std::string_vie
   }
   std::string text = "; did you mean ";
   for (std::size_t i = 0; i < near.size(); ++i) {
-    text += cat(i == 0 ? "" : " or ", dashes, near[i]);
+    if (i > 0) {
+      text += " or ";
+    }
+    text += fmt::format("{}{}", dashes, near[i]);
   }
   return text + "?";
 }

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string identity_of(const struct stat& status) {
-  return cat("inode ", status.st_dev, ":", status.st_ino);
+  return fmt::format("inode {}:{}", status.st_dev, status.st_ino);
 }
 
 /// The number of an entry such as /proc/self/fd/1, its folder being in canonical form.
@@ -39,15 +39,14 @@ std::optional<int> own_descriptor(const fs::path& folder, const std::string& nam
 
 class Search {
  public:
-  Search(const fs::path& path, std::string_view what)
-      : refusal_(cat("cannot write the ", what, " '", path.string(), "': ")) {}
+  Search(const fs::path& path, std::string_view what) : path_(path.string()), what_(what) {}
 
   OutputTarget run(const fs::path& given) const {
     if (given == "-") {
       return descriptor(STDOUT_FILENO);
     }
     if (!given.has_filename()) {
-      refuse("it names no file");
+      refuse("the path does not name a file");
     }
     std::error_code error;
     fs::path path = fs::absolute(given, error);
@@ -70,11 +69,13 @@ class Search {
       }
       path = to.is_absolute() ? to : folder / to;
     }
-    refuse("its links lead in a circle");
+    refuse("its symbolic links form a loop");
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& why) const { throw UsageError(refusal_ + why); }
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw UsageError(fmt::format("cannot write the {} '{}': {}", what_, path_, why));
+  }
 
   [[nodiscard]] fs::path folder_of(const fs::path& path) const {
     std::error_code error;
@@ -82,10 +83,13 @@ class Search {
     fs::path canonical = fs::canonical(folder, error);
     if (error && error != std::errc::no_such_file_or_directory &&
         error != std::errc::not_a_directory) {
-      refuse(cat("'", folder.string(), "': ", error.message()));
+      refuse(fmt::format("'{}': {}", folder.string(), error.message()));
     }
-    if (error || !fs::is_directory(canonical, error)) {
-      refuse(cat("there is no folder '", folder.string(), "'"));
+    if (error) {
+      refuse(fmt::format("the folder '{}' does not exist", folder.string()));
+    }
+    if (!fs::is_directory(canonical, error)) {
+      refuse(fmt::format("'{}' is not a folder", folder.string()));
     }
     return canonical;
   }
@@ -110,18 +114,19 @@ class Search {
       }
       return {.kind = OutputTarget::Kind::stream, .path = path};
     }
-    refuse("it is neither an ordinary file nor a pipe nor a character device");
+    refuse("it is not a regular file, a pipe or a character device");
   }
 
   [[nodiscard]] OutputTarget descriptor(int number) const {
     const int flags = ::fcntl(number, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
-      refuse(cat("descriptor ", number, " is not open for writing"));
+      refuse(fmt::format("descriptor {} is not open for writing", number));
     }
     return {.kind = OutputTarget::Kind::descriptor, .descriptor = number};
   }
 
-  std::string refusal_;
+  std::string path_;
+  std::string_view what_;
 };
 
 }  // namespace
@@ -133,7 +138,7 @@ std::string OutputTarget::identity() const {
   if (there) {
     return S_ISCHR(status.st_mode) ? "" : identity_of(status);
   }
-  return cat(file_identity(path.parent_path()), " ", path.filename().string());
+  return fmt::format("{} {}", file_identity(path.parent_path()), path.filename().string());
 }
 
 std::string file_identity(const std::filesystem::path& path) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
+#include <string>
 #include <span>
 
 namespace bench {
@@ -34,7 +35,8 @@ class Shape {
   std::size_t rank_ = 0;
 };
 
-/// Prints as `32x64x56x56`, a scalar as `scalar`.
+/// Returns for example `32x64x56x56`; for a scalar `scalar`.
+std::string to_string(const Shape& shape);
 std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
 }  // namespace bench

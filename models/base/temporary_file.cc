@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kSuffix = ".tmp";
 
 std::string prefix_of(const std::filesystem::path& beside) {
-  return cat(".", beside.filename().string(), ".");
+  return fmt::format(".{}.", beside.filename().string());
 }
 
 /// The text before the number if TemporaryFile gave the name; otherwise empty. A name is prefix,
@@ -77,8 +77,9 @@ TemporaryFile::TemporaryFile(const std::filesystem::path& beside) {
   constexpr int kMostNames = 100;
   for (int i = 0; i < kMostNames && fd_ < 0; ++i) {
     // Programs in different containers may have the same process ID.
-    path_ = beside.parent_path() /
-            cat(prefix_of(beside), ::getpid(), i == 0 ? "" : cat("-", i), kSuffix);
+    const std::string number =
+        i == 0 ? fmt::format("{}", ::getpid()) : fmt::format("{}-{}", ::getpid(), i);
+    path_ = beside.parent_path() / fmt::format("{}{}{}", prefix_of(beside), number, kSuffix);
     fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd_ < 0 && errno != EEXIST) {
       return;
@@ -122,7 +123,7 @@ void remove_abandoned(const std::filesystem::path& beside) {
 }
 
 void remove_abandoned_in(const std::filesystem::path& folder, std::string_view ending) {
-  const std::string end = cat(ending, ".");
+  const std::string end = fmt::format("{}.", ending);
   remove_where(folder, [&](std::string_view found) {
     return found.size() > end.size() + 1 && found.ends_with(end);
   });

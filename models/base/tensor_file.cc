@@ -27,34 +27,35 @@ TensorFile::TensorFile(const std::filesystem::path& path) : name_(path.string())
   // Without O_NONBLOCK, opening a pipe without a writer would block here.
   fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd_ < 0) {
-    throw UsageError(cat("cannot read '", name_, "': ", std::strerror(errno)));
+    throw UsageError(fmt::format("cannot read '{}': {}", name_, std::strerror(errno)));
   }
   try {
     struct stat status {};
     if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) {
-      throw UsageError(cat("cannot read '", name_, "': it is no ordinary file"));
+      throw UsageError(fmt::format("cannot read '{}': it is not a regular file", name_));
     }
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size < kLengthBytes) {
-      throw DataError(cat(name_, ": ", size, " bytes are too few for a safetensors file"));
+      throw DataError(fmt::format("{}: {} bytes are too few for a safetensors file", name_, size));
     }
     std::uint64_t length = 0;
     read_bytes(0, std::as_writable_bytes(std::span(&length, 1)));
     if (length > kMostHeaderBytes) {
-      throw DataError(cat(name_, ": its header would take ", length, " bytes; at most ",
-                          kMostHeaderBytes, " are accepted"));
+      throw DataError(fmt::format("{}: the header length is {} bytes; at most {} are accepted",
+                                  name_, length, kMostHeaderBytes));
     }
     if (length > size - kLengthBytes) {
-      throw DataError(
-          cat(name_, ": its header would take ", length, " bytes, the file has ", size));
+      throw DataError(fmt::format("{}: the header length is {} bytes, but the whole file has {}",
+                                  name_, length, size));
     }
     std::string json(length, '\0');
     read_bytes(kLengthBytes, std::as_writable_bytes(std::span(json)));
     header_ = parse_tensor_file_header(json, name_);
     data_begin_ = kLengthBytes + length;
     if (header_.data_bytes != size - data_begin_) {
-      throw DataError(cat(name_, ": its header tells of ", header_.data_bytes,
-                          " bytes of data, there are ", size - data_begin_));
+      throw DataError(
+          fmt::format("{}: the header describes {} bytes of data, but the file contains {}", name_,
+                      header_.data_bytes, size - data_begin_));
     }
   } catch (...) {
     ::close(fd_);
@@ -86,10 +87,11 @@ void TensorFile::read_bytes(std::uint64_t offset, std::span<std::byte> out) cons
       continue;
     }
     if (got < 0) {
-      throw DeviceError(cat("cannot read '", name_, "': pread: ", std::strerror(errno)));
+      throw DeviceError(fmt::format("cannot read '{}': pread: {}", name_, std::strerror(errno)));
     }
     if (got == 0) {
-      throw DataError(cat(name_, ": ends at byte ", offset, ", before the data it tells of"));
+      throw DataError(fmt::format("{}: the file was truncated after it was opened, before byte {}",
+                                  name_, offset));
     }
     out = out.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
@@ -119,7 +121,7 @@ template <class To>
 void TensorFile::read_floating(const StoredTensor& tensor, std::uint64_t first,
                                std::span<To> out) const {
   check(first <= tensor.elements() && out.size() <= tensor.elements() - first,
-        "elements are read that the tensor does not have");
+        "a read goes beyond the end of the tensor");
   const auto narrow = [](auto value) { return static_cast<To>(value); };
   const auto from_16_bits = [](auto value) { return static_cast<To>(widen(value)); };
   switch (tensor.type) {
@@ -135,7 +137,8 @@ void TensorFile::read_floating(const StoredTensor& tensor, std::uint64_t first,
     case StoredType::i32:
       break;
   }
-  throw InternalError(cat("floating numbers are asked of a tensor of ", name_of(tensor.type)));
+  throw InternalError(
+      fmt::format("cannot read a tensor of {} as floating-point numbers", name_of(tensor.type)));
 }
 
 void TensorFile::read(const StoredTensor& tensor, std::uint64_t first, std::span<float> out) const {
@@ -150,12 +153,13 @@ void TensorFile::read(const StoredTensor& tensor, std::uint64_t first,
 void TensorFile::read(const StoredTensor& tensor, std::uint64_t first,
                       std::span<std::int64_t> out) const {
   check(first <= tensor.elements() && out.size() <= tensor.elements() - first,
-        "elements are read that the tensor does not have");
+        "a read goes beyond the end of the tensor");
   const auto same = [](auto value) { return std::int64_t{value}; };
   if (tensor.type == StoredType::i64) {
     return read_converted<std::int64_t>(tensor, first, out, same);
   }
-  check(tensor.type == StoredType::i32, "whole numbers are asked of a tensor of another type");
+  check(tensor.type == StoredType::i32,
+        "cannot read a tensor of floating-point numbers as integers");
   read_converted<std::int32_t>(tensor, first, out, same);
 }
 

@@ -37,17 +37,17 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   TensorFileHeader take() { return std::move(header_); }
 
   bool null() override { return unexpected("null"); }
-  bool boolean(bool) override { return unexpected("a truth value"); }
+  bool boolean(bool) override { return unexpected("a Boolean"); }
   bool binary(binary_t&) override { return unexpected("binary data"); }
   bool number_float(number_float_t, const string_t&) override {
-    return unexpected("a number that is not whole or too large");
+    return unexpected("a number that is not an integer or is too large");
   }
   bool number_integer(number_integer_t) override { return unexpected("a negative number"); }
 
   bool number_unsigned(number_unsigned_t value) override {
     if (place_ == Place::shape) {
       if (tensor_.shape.size() == kMostStoredAxes) {
-        fail(cat("has more than ", kMostStoredAxes, " axes"));
+        fail(fmt::format("has more than {} axes", kMostStoredAxes));
       }
       if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
         fail("has an extent that is too large");
@@ -71,12 +71,13 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
       return true;
     }
     if (place_ != Place::tensor || member_ != "dtype") {
-      return unexpected("a text");
+      return unexpected("a string");
     }
     const auto* row = std::find_if(kTypes.begin(), kTypes.end(),
                                    [&](const TypeRow& known) { return known.name == text; });
     if (row == kTypes.end()) {
-      fail(cat("has dtype ", quoted_name(text), "; F64, F32, F16, BF16, I64 and I32 are known"));
+      fail(fmt::format("has dtype {}; F64, F32, F16, BF16, I64 and I32 are accepted",
+                       quoted_name(text)));
     }
     tensor_.type = row->type;
     return true;
@@ -103,25 +104,26 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
       const bool twice =
           name == kMetadata ? std::exchange(has_metadata_, true) : header_.tensors.contains(name);
       if (twice) {
-        fail("comes twice");
+        fail("is listed more than once");
       }
       if (name != kMetadata && header_.tensors.size() == kMostStoredTensors) {
-        throw DataError(cat(file_, ": has more than ", kMostStoredTensors, " tensors"));
+        throw DataError(
+            fmt::format("{}: the file has more than {} tensors", file_, kMostStoredTensors));
       }
       return true;
     }
     member_ = name;
     if (place_ == Place::metadata) {
       if (header_.metadata.contains(name)) {
-        fail(cat("has the key ", quoted_name(name), " twice"));
+        fail(fmt::format("has the key {} more than once", quoted_name(name)));
       }
       return true;
     }
     if (name != "dtype" && name != "shape" && name != "data_offsets") {
-      fail(cat("has the unknown key ", quoted_name(name)));
+      fail(fmt::format("has the unknown key {}", quoted_name(name)));
     }
     if (std::find(seen_.begin(), seen_.end(), name) != seen_.end()) {
-      fail(cat("has the key ", quoted_name(name), " twice"));
+      fail(fmt::format("has the key {} more than once", quoted_name(name)));
     }
     seen_.push_back(name);
     return true;
@@ -150,34 +152,35 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
 
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::detail::exception&) override {
-    throw DataError(cat(file_, ": its header is no JSON (at byte ", position, " of it)"));
+    throw DataError(fmt::format("{}: the header is not valid JSON (at byte {} of the header)",
+                                file_, position));
   }
 
  private:
   enum class Place { before, root, metadata, tensor, shape, offsets, behind };
 
   [[noreturn]] void fail(const std::string& reason) const {
-    throw DataError(cat(file_, ": tensor ", quoted_name(name_), " ", reason));
+    throw DataError(fmt::format("{}: tensor {} {}", file_, quoted_name(name_), reason));
   }
 
   bool unexpected(const char* what) const {
     if (place_ == Place::before) {
-      throw DataError(cat(file_, ": its header is ", what, ", not an object"));
+      throw DataError(fmt::format("{}: the header is {}, not an object", file_, what));
     }
     if (place_ == Place::root) {
-      fail(cat("is ", what, ", not an object"));
+      fail(fmt::format("is {}, not an object", what));
     }
-    fail(cat("has ", what, " as ", quoted_name(member_)));
+    fail(fmt::format("has {} as {}", what, quoted_name(member_)));
   }
 
   void end_tensor() {
     for (const char* member : {"dtype", "shape", "data_offsets"}) {
       if (std::find(seen_.begin(), seen_.end(), member) == seen_.end()) {
-        fail(cat("has no ", member));
+        fail(fmt::format("has no {}", member));
       }
     }
     if (offsets_.size() != 2 || offsets_[0] > offsets_[1]) {
-      fail("has data_offsets that are no beginning and end");
+      fail("has data_offsets that are not a begin and an end");
     }
     tensor_.begin = offsets_[0];
     tensor_.end = offsets_[1];
@@ -187,12 +190,13 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
     std::uint64_t bytes = empty ? 0 : size_of(tensor_.type);
     for (const std::int64_t extent : tensor_.shape) {
       if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes)) {
-        fail(cat("is too large: ", shape_text(tensor_.shape)));
+        fail(fmt::format("is too large: {}", shape_text(tensor_.shape)));
       }
     }
     if (bytes != tensor_.end - tensor_.begin) {
-      fail(cat("takes ", bytes, " bytes as ", shape_text(tensor_.shape), " of ",
-               name_of(tensor_.type), ", its data_offsets span ", tensor_.end - tensor_.begin));
+      fail(fmt::format("needs {} bytes for {} of {}, but its data_offsets span {}", bytes,
+                       shape_text(tensor_.shape), name_of(tensor_.type),
+                       tensor_.end - tensor_.begin));
     }
     header_.tensors.emplace(name_, std::move(tensor_));
   }
@@ -219,10 +223,15 @@ std::uint64_t check_places(const TensorFileHeader& header, const std::string& fi
   });
   std::uint64_t end = 0;
   for (const auto& [name, tensor] : order) {
-    if (tensor->begin != end) {
-      throw DataError(cat(file, ": tensor ", quoted_name(*name), " begins at byte ", tensor->begin,
-                          " of the data, ", tensor->begin < end ? "within" : "behind a hole after",
-                          " what ends at byte ", end));
+    if (tensor->begin < end) {
+      throw DataError(fmt::format(
+          "{}: tensor {} begins at byte {} of the data, but the previous tensor ends at byte {}",
+          file, quoted_name(*name), tensor->begin, end));
+    }
+    if (tensor->begin > end) {
+      throw DataError(fmt::format(
+          "{}: tensor {} begins at byte {} of the data, which leaves a gap after byte {}", file,
+          quoted_name(*name), tensor->begin, end));
     }
     end = tensor->end;
   }
@@ -238,7 +247,10 @@ bool is_floating(StoredType type) { return row_of(type).floating; }
 std::string shape_text(const std::vector<std::int64_t>& shape) {
   std::string text;
   for (const std::int64_t extent : shape) {
-    text += cat(text.empty() ? "" : "x", extent);
+    if (!text.empty()) {
+      text += 'x';
+    }
+    text += fmt::format("{}", extent);
   }
   return text.empty() ? "scalar" : text;
 }
@@ -248,15 +260,15 @@ std::string quoted_name(std::string_view name) {
   std::string text(name.substr(0, kMost));
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return cat("'", text, name.size() > kMost ? "..." : "", "'");
+  return name.size() > kMost ? fmt::format("'{}...'", text) : fmt::format("'{}'", text);
 }
 
 TensorFileHeader parse_tensor_file_header(std::string_view json, const std::string& file) {
   if (!json.starts_with('{')) {
-    throw DataError(cat(file, ": its header does not begin with '{'"));
+    throw DataError(fmt::format("{}: the header does not begin with '{{'", file));
   }
   HeaderReader reader(file);
-  check(nlohmann::json::sax_parse(json, &reader), "a header was left without a reason");
+  check(nlohmann::json::sax_parse(json, &reader), "the header's parser stopped without an error");
   TensorFileHeader header = reader.take();
   header.data_bytes = check_places(header, file);
   return header;

@@ -26,7 +26,7 @@ std::uint64_t bytes_of(const TensorToWrite& tensor) {
 
 void write_tensor_file(const AtomicFile& file, std::span<const TensorToWrite> tensors,
                        const std::map<std::string, std::string>& metadata) {
-  check(tensors.size() <= kMostStoredTensors, "more tensors than a file may have");
+  check(tensors.size() <= kMostStoredTensors, "a tensor file cannot hold this many tensors");
   // Large elements first, so that each one is at a multiple of its size.
   std::vector<const TensorToWrite*> order;
   for (const TensorToWrite& tensor : tensors) {
@@ -42,8 +42,10 @@ void write_tensor_file(const AtomicFile& file, std::span<const TensorToWrite> te
   std::vector<std::string_view> parts(2);
   std::uint64_t offset = 0;
   for (const TensorToWrite* tensor : order) {
-    check(tensor->data.size() == bytes_of(*tensor), cat(tensor->name, " has another size"));
-    check(!header.contains(tensor->name), cat(tensor->name, " is written twice"));
+    check(tensor->data.size() == bytes_of(*tensor),
+          fmt::format("{}: the data does not have the size of the shape", tensor->name));
+    check(!header.contains(tensor->name),
+          fmt::format("{}: two tensors have this name", tensor->name));
     header[tensor->name] = {{"dtype", name_of(tensor->type)},
                             {"shape", tensor->shape},
                             {"data_offsets", {offset, offset + tensor->data.size()}}};
@@ -52,7 +54,7 @@ void write_tensor_file(const AtomicFile& file, std::span<const TensorToWrite> te
   }
   std::string json = header.dump();
   json.resize((json.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
-  check(json.size() <= kMostHeaderBytes, "a header longer than a file may have");
+  check(json.size() <= kMostHeaderBytes, "the header of the tensor file is too long");
   const std::uint64_t length = json.size();
   parts[0] = text_of(std::as_bytes(std::span(&length, 1)));
   parts[1] = json;

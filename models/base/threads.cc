@@ -3,10 +3,10 @@
 namespace bench {
 
 DeviceError no_thread(const std::system_error& error) {
-  return DeviceError(
-      cat("a thread cannot be started: ", error.code().message(),
-          "; the number of processes may be limited (ulimit -u, pids.max of the control group), or "
-          "the address space (ulimit -v, ulimit -s)"));
+  return DeviceError(fmt::format(
+      "cannot start a thread: {}; check the limits on processes (ulimit -u, pids.max of the "
+      "control group) and on address space (ulimit -v, ulimit -s)",
+      error.code().message()));
 }
 
 }  // namespace bench

@@ -22,7 +22,7 @@ class Attributes {
   template <class T>
   [[nodiscard]] const T& as() const {
     const auto* model = dynamic_cast<const Model<T>*>(held_.get());
-    check(model != nullptr, "attributes: another type is held than was asked for");
+    check(model != nullptr, "attributes: the stored type is not the requested type");
     return model->value;
   }
 

@@ -31,7 +31,7 @@ ValueId Graph::add_variable(std::string name, TensorType type, VariableRole role
                             Initializer initial) {
   const bool taken = std::any_of(variables_.begin(), variables_.end(),
                                  [&](const Variable& v) { return value(v.value).name == name; });
-  check(!taken, cat("graph: two variables are named ", name));
+  check(!taken, fmt::format("graph: two variables are named {}", name));
   const ValueId id =
       add_value({.name = std::move(name), .type = type, .origin = Value::Origin::variable});
   variables_.push_back({.value = id, .role = role, .initial = initial});
@@ -54,25 +54,25 @@ std::vector<ValueId> Graph::add_node(const OpDef& op, std::string name, Attribut
             .outputs = {}};
   const auto index = static_cast<std::int32_t>(nodes_.size());
   for (std::size_t i = 0; i < output_types.size(); ++i) {
-    node.outputs.push_back(
-        add_value({.name = output_types.size() == 1 ? node.name : cat(node.name, ":", i),
-                   .type = output_types[i],
-                   .origin = Value::Origin::node,
-                   .producer = index,
-                   .position = static_cast<std::int32_t>(i)}));
+    node.outputs.push_back(add_value(
+        {.name = output_types.size() == 1 ? node.name : fmt::format("{}:{}", node.name, i),
+         .type = output_types[i],
+         .origin = Value::Origin::node,
+         .producer = index,
+         .position = static_cast<std::int32_t>(i)}));
   }
   nodes_.push_back(node);
   return node.outputs;
 }
 
 const Value& Graph::value(ValueId id) const {
-  check(id.valid() && at(id) < values_.size(), "graph: no such value");
+  check(id.valid() && at(id) < values_.size(), "graph: the value does not exist");
   return values_[at(id)];
 }
 
 ValueId Graph::output(const std::string& name) const {
   const auto found = outputs_.find(name);
-  check(found != outputs_.end(), cat("graph: no output is named ", name));
+  check(found != outputs_.end(), fmt::format("graph: output {} does not exist", name));
   return found->second;
 }
 

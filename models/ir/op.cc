@@ -32,9 +32,10 @@ std::int64_t multiply_adds(const Graph& graph) {
 
 void require_extent(const OpContext& context, const ExtentMatch& match) {
   if (match.given != match.expected) {
-    throw UsageError(cat(context.op, ": ", match.subject, " ", match.given,
-                         match.unit.empty() ? "" : " ", match.unit, ", ", match.other, " ",
-                         match.expected, " (axis ", match.axis, " of ", context.node, ")"));
+    const std::string given = match.unit.empty() ? fmt::format("{}", match.given)
+                                                 : fmt::format("{} {}", match.given, match.unit);
+    throw UsageError(fmt::format("{}: {} {}, but {} {} (axis {} of {})", context.op, match.subject,
+                                 given, match.other, match.expected, match.axis, context.node));
   }
 }
 
@@ -42,8 +43,8 @@ void require_same_shape(const OpContext& context, std::size_t a, std::size_t b) 
   static constexpr std::array<std::string_view, Shape::kMaxRank> kAxes{"N", "C", "H", "W", "4"};
   require_rank(context, b, context.inputs[a].shape.rank());
   for (std::size_t axis = 0; axis < context.inputs[a].shape.rank(); ++axis) {
-    const std::string subject = cat("input ", a, " has extent");
-    const std::string other = cat("input ", b, " has");
+    const std::string subject = fmt::format("input {} has extent", a);
+    const std::string other = fmt::format("input {} has", b);
     require_extent(context, {.subject = subject,
                              .given = context.inputs[a].shape[axis],
                              .unit = "",
@@ -54,17 +55,20 @@ void require_same_shape(const OpContext& context, std::size_t a, std::size_t b) 
 }
 
 void require_rank(const OpContext& context, std::size_t index, std::size_t rank) {
-  check(index < context.inputs.size(), cat(context.op, ": too few inputs (", context.node, ")"));
+  check(index < context.inputs.size(),
+        fmt::format("{}: input {} is missing ({})", context.op, index, context.node));
   const Shape& shape = context.inputs[index].shape;
   if (shape.rank() != rank) {
-    throw UsageError(cat(context.op, ": input ", index, " has ", shape.rank(), " axes (", shape,
-                         "), expected ", rank, " (", context.node, ")"));
+    throw UsageError(fmt::format("{}: input {} has {} axes ({}), but {} are expected ({})",
+                                 context.op, index, shape.rank(), to_string(shape), rank,
+                                 context.node));
   }
 }
 
 void require_inputs(const OpContext& context, std::size_t count) {
-  check(context.inputs.size() == count, cat(context.op, ": given ", context.inputs.size(),
-                                            " inputs, expected ", count, " (", context.node, ")"));
+  check(context.inputs.size() == count,
+        fmt::format("{}: there are {} inputs, but {} are expected ({})", context.op,
+                    context.inputs.size(), count, context.node));
 }
 
 }  // namespace bench

@@ -77,7 +77,8 @@ Work work_of(const Graph& graph, const Node& node);
 /// Multiply-adds of all convolutions and fully connected layers of the graph.
 std::int64_t multiply_adds(const Graph& graph);
 
-/// Two extents that must be equal: `input has` 64 `channels`, `weights expect` 32, axis `C`.
+/// Two extents that must be equal: `the input has` 64 `channels`, `the weights expect` 32, axis
+/// `C`.
 struct ExtentMatch {
   std::string_view subject;
   std::int64_t given = 0;
@@ -87,7 +88,7 @@ struct ExtentMatch {
   std::string_view axis;
 };
 /// Throws UsageError unless both are equal:
-/// `conv2d: input has 64 channels, weights expect 32 (axis C of block2/conv1)`.
+/// `conv2d: the input has 64 channels, but the weights expect 32 (axis C of block2/conv1)`.
 void require_extent(const OpContext& context, const ExtentMatch& match);
 /// Throws UsageError unless the inputs at both positions have the same shape.
 void require_same_shape(const OpContext& context, std::size_t a, std::size_t b);

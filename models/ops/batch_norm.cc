@@ -18,7 +18,7 @@ void require_channel_vector(const OpContext& context, int position, std::int64_t
   }
   const auto index = static_cast<std::size_t>(position);
   require_rank(context, index, 1);
-  require_extent(context, {.subject = "a vector has",
+  require_extent(context, {.subject = "a parameter has",
                            .given = context.inputs[index].shape[0],
                            .unit = "channels",
                            .other = "the input has",
@@ -30,7 +30,7 @@ const BatchNormAttributes& check_inputs(const OpContext& context,
                                         BatchNormInputs (*positions)(const BatchNormAttributes&),
                                         std::size_t x) {
   const auto& attributes = context.attributes.as<BatchNormAttributes>();
-  check(!attributes.epilogue.bias, "batch_norm: its epilogue has no bias");
+  check(!attributes.epilogue.bias, "batch_norm: its epilogue cannot have a bias");
   const BatchNormInputs inputs = positions(attributes);
   require_inputs(context, static_cast<std::size_t>(inputs.count));
   require_rank(context, x, 4);
@@ -54,7 +54,7 @@ void check_forward(const OpContext& context,
                    BatchNormInputs (*positions)(const BatchNormAttributes&)) {
   const BatchNormAttributes& attributes = check_inputs(context, positions, 0);
   check(!attributes.two_gradients && !attributes.mask_from_x,
-        "batch_norm: only its backward op reads gradients or makes masks");
+        "batch_norm: only its backward op accepts two_gradients and mask_from_x");
 }
 
 std::vector<TensorType> infer(const OpContext& context) {
@@ -67,7 +67,7 @@ std::vector<ValueId> gradient(GradientContext& context) {
   const Node node = context.node;
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   check(!context.output_gradients[1].valid() && !context.output_gradients[2].valid(),
-        "batch_norm: no gradient flows through its statistics outputs");
+        "batch_norm: its statistics outputs cannot receive a gradient");
   const BatchNormInputs forward = batch_norm_inputs(attributes);
   std::vector<ValueId> inputs{context.output_gradients[0], node.inputs[0]};
   if (attributes.scale) {
@@ -134,7 +134,7 @@ std::vector<TensorType> infer_backward(const OpContext& context) {
   const auto& attributes = check_inputs(context, batch_norm_backward_inputs, 1);
   check(!attributes.mask_from_x || (attributes.epilogue.activation != ActivationKind::none &&
                                     !attributes.epilogue.residual),
-        "batch_norm_backward: only of an activation without a residual x tells the mask");
+        "batch_norm_backward: mask_from_x requires an activation and no residual");
   require_same_shape(context, 0, 1);
   if (attributes.two_gradients) {
     const int second = batch_norm_backward_inputs(attributes).second_dy;

@@ -11,10 +11,10 @@ std::vector<TensorType> infer(const OpContext& context) {
   const Shape& s = context.inputs[1].shape;
   const Shape expected{x[0], x[1], 1, 1};
   for (std::size_t axis = 0; axis < 4; ++axis) {
-    require_extent(context, {.subject = "the scale has",
+    require_extent(context, {.subject = "the scale has extent",
                              .given = s[axis],
-                             .unit = "along an axis",
-                             .other = "expected",
+                             .unit = "",
+                             .other = "it must have",
                              .expected = expected[axis],
                              .axis = std::string_view("NCHW").substr(axis, 1)});
   }

@@ -9,12 +9,11 @@ std::vector<TensorType> infer(const OpContext& context) {
   require_inputs(context, 1);
   require_rank(context, 0, 4);
   const auto& attributes = context.attributes.as<ChannelShuffleAttributes>();
-  require_extent(context, {.subject = "channels leave a rest of",
-                           .given = context.inputs[0].shape[1] % attributes.groups,
-                           .unit = "over the groups",
-                           .other = "expected",
-                           .expected = 0,
-                           .axis = "C"});
+  const std::int64_t channels = context.inputs[0].shape[1];
+  if (channels % attributes.groups != 0) {
+    throw UsageError(fmt::format("{}: {} channels are not divisible by {} groups (axis C of {})",
+                                 context.op, channels, attributes.groups, context.node));
+  }
   return {context.inputs[0]};
 }
 

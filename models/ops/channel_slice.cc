@@ -14,9 +14,9 @@ std::vector<TensorType> infer_slice(const OpContext& context) {
   const Shape& shape = context.inputs[0].shape;
   if (attributes.begin < 0 || attributes.count < 1 ||
       attributes.begin + attributes.count > shape[1]) {
-    throw UsageError(cat(context.op, ": channels ", attributes.begin, " to ",
-                         attributes.begin + attributes.count - 1, " of ", shape[1], " (axis C of ",
-                         context.node, ")"));
+    throw UsageError(fmt::format(
+        "{}: cannot select {} channels from channel {} on; the input has {} (axis C of {})",
+        context.op, attributes.count, attributes.begin, shape[1], context.node));
   }
   return {{.dtype = context.inputs[0].dtype, .shape = shape.with(1, attributes.count)}};
 }
@@ -34,7 +34,8 @@ std::vector<TensorType> infer_pad(const OpContext& context) {
   require_inputs(context, 1);
   require_rank(context, 0, 4);
   const auto& attributes = context.attributes.as<ChannelPadAttributes>();
-  check(attributes.before >= 0 && attributes.after >= 0, "channel_pad: pads by less than nothing");
+  check(attributes.before >= 0 && attributes.after >= 0,
+        "channel_pad: the padding cannot be negative");
   const Shape& x = context.inputs[0].shape;
   return {{.dtype = context.inputs[0].dtype,
            .shape = x.with(1, x[1] + attributes.before + attributes.after)}};

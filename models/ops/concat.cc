@@ -13,10 +13,10 @@ std::vector<TensorType> infer(const OpContext& context) {
   for (std::size_t i = 1; i < context.inputs.size(); ++i) {
     require_rank(context, i, 4);
     for (const std::size_t axis : {0U, 2U, 3U}) {
-      require_extent(context, {.subject = cat("input ", i, " has"),
+      require_extent(context, {.subject = fmt::format("input {} has extent", i),
                                .given = context.inputs[i].shape[axis],
-                               .unit = "along an axis",
-                               .other = "the first has",
+                               .unit = "",
+                               .other = "input 0 has",
                                .expected = y[axis],
                                .axis = axis == 0   ? "N"
                                        : axis == 2 ? "H"
@@ -34,9 +34,9 @@ std::vector<ValueId> gradient(GradientContext& context) {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const std::int64_t count = context.graph.shape(node.inputs[i])[1];
     if (context.wanted(i)) {
-      gradients[i] = context.graph.add_node(kChannelSlice, cat(node.name, "/backward/", i),
-                                            ChannelSliceAttributes{.begin = begin, .count = count},
-                                            {context.output_gradients[0]})[0];
+      gradients[i] = context.graph.add_node(
+          kChannelSlice, fmt::format("{}/backward/{}", node.name, i),
+          ChannelSliceAttributes{.begin = begin, .count = count}, {context.output_gradients[0]})[0];
     }
     begin += count;
   }

@@ -41,7 +41,7 @@ std::vector<ValueId> decompose_prologue(Graph& graph, const Node& node, std::siz
 std::vector<TensorType> with_batch_norm(const OpContext& context, const TensorType& y) {
   const auto& convolution = context.attributes.as<Conv2dAttributes>();
   check(convolution.epilogue.empty(),
-        "conv2d: an epilogue of its own stands before its batch norm");
+        "conv2d: a convolution with a batch norm cannot have another epilogue");
   const Attributes attributes = *convolution.batch_norm;
   std::vector<TensorType> inputs{y};
   inputs.insert(
@@ -62,30 +62,29 @@ std::vector<TensorType> infer(const OpContext& context) {
           ? static_cast<std::size_t>(batch_norm_inputs(*attributes.batch_norm).count) - 1
           : attributes.epilogue.inputs();
   check(attributes.batch_norm || !attributes.statistics_only,
-        "conv2d: statistics are a batch norm's");
+        "conv2d: statistics_only requires a batch norm");
   require_inputs(context, 2 + behind + prologue_count(attributes.prologue));
   require_rank(context, 0, 4);
   require_rank(context, 1, 4);
   check_prologue(context, attributes.prologue, 0);
   const Shape& x = context.inputs[0].shape;
   const Shape& w = context.inputs[1].shape;
-  require_extent(context, {.subject = "input has",
+  require_extent(context, {.subject = "the input has",
                            .given = x[1],
                            .unit = "channels",
-                           .other = "weights expect",
+                           .other = "the weights expect",
                            .expected = w[1] * attributes.groups,
                            .axis = "C"});
-  require_extent(context, {.subject = "output channels leave a rest of",
-                           .given = w[0] % attributes.groups,
-                           .unit = "over the groups",
-                           .other = "expected",
-                           .expected = 0,
-                           .axis = "O"});
+  if (w[0] % attributes.groups != 0) {
+    throw UsageError(
+        fmt::format("{}: {} output channels are not divisible by {} groups (axis O of {})",
+                    context.op, w[0], attributes.groups, context.node));
+  }
   for (const std::size_t axis : {0U, 1U}) {
-    require_extent(context, {.subject = "weights are",
+    require_extent(context, {.subject = "the weights have extent",
                              .given = w[2 + axis],
-                             .unit = "wide",
-                             .other = "the window is",
+                             .unit = "",
+                             .other = "the window has",
                              .expected = attributes.window.kernel[axis],
                              .axis = axis == 0 ? "H" : "W"});
   }
@@ -126,7 +125,7 @@ std::vector<ValueId> gradient(GradientContext& context);
 std::vector<ValueId> gradient_with_batch_norm(GradientContext& context) {
   const Node node = context.node;
   check(!context.output_gradients[kNormalised].valid(),
-        "conv2d: no gradient flows through what its batch norm reads");
+        "conv2d: the input of its batch norm cannot receive a gradient");
   Parts parts = parts_of(node);
   parts.norm.inputs[0] = node.outputs[kNormalised];
   parts.norm.outputs.resize(kNormalised);
@@ -150,7 +149,7 @@ std::vector<ValueId> gradient(GradientContext& context) {
   const Node node = context.node;
   const auto& attributes = node.attributes.as<Conv2dAttributes>();
   check(!attributes.prologue && !attributes.statistics_only,
-        "conv2d: prologues come behind the backward pass");
+        "conv2d: prologues can only be added after the backward pass");
   if (attributes.batch_norm) {
     return gradient_with_batch_norm(context);
   }
@@ -238,10 +237,10 @@ std::vector<TensorType> infer_backward_data(const OpContext& context) {
   require_inputs(context, 2);
   require_rank(context, 0, 4);
   const auto& attributes = context.attributes.as<Conv2dBackwardDataAttributes>();
-  require_extent(context, {.subject = "gradient has",
+  require_extent(context, {.subject = "the gradient has",
                            .given = context.inputs[0].shape[1],
                            .unit = "channels",
-                           .other = "weights give",
+                           .other = "the weights have",
                            .expected = context.inputs[1].shape[0],
                            .axis = "O"});
   return {{.dtype = context.inputs[0].dtype, .shape = attributes.input}};
@@ -256,10 +255,10 @@ std::vector<TensorType> infer_backward_weights(const OpContext& context) {
   require_inputs(context, 2 + prologue_count(attributes.prologue));
   require_rank(context, 0, 4);
   check_prologue(context, attributes.prologue, 1);
-  require_extent(context, {.subject = "gradient has",
+  require_extent(context, {.subject = "the gradient has",
                            .given = context.inputs[0].shape[1],
                            .unit = "channels",
-                           .other = "weights give",
+                           .other = "the weights have",
                            .expected = attributes.weights[0],
                            .axis = "O"});
   const DType dtype = accumulation_type(context.inputs[0].dtype);
@@ -326,10 +325,12 @@ std::array<std::int64_t, 2> output_extents(const OpContext& context, const Windo
                                             window.output_extent(1, input[3])};
   for (const std::size_t axis : {0U, 1U}) {
     if (extents[axis] < 1) {
-      throw UsageError(cat(context.op, ": input is ", input[2 + axis], " wide, the window needs ",
-                           window.dilation[axis] * (window.kernel[axis] - 1) + 1 -
-                               window.pad_before[axis] - window.pad_after[axis],
-                           " (axis ", axis == 0 ? "H" : "W", " of ", context.node, ")"));
+      throw UsageError(
+          fmt::format("{}: the input has extent {}, but the window needs {} (axis {} of {})",
+                      context.op, input[2 + axis],
+                      window.dilation[axis] * (window.kernel[axis] - 1) + 1 -
+                          window.pad_before[axis] - window.pad_after[axis],
+                      axis == 0 ? "H" : "W", context.node));
     }
   }
   return extents;

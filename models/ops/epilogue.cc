@@ -20,7 +20,7 @@ void check_epilogue(const OpContext& context, const Epilogue& epilogue, std::siz
                     const Shape& result) {
   if (epilogue.bias) {
     require_rank(context, first, 1);
-    require_extent(context, {.subject = "bias has",
+    require_extent(context, {.subject = "the bias has",
                              .given = context.inputs[first].shape[0],
                              .unit = "channels",
                              .other = "the result has",
@@ -31,8 +31,8 @@ void check_epilogue(const OpContext& context, const Epilogue& epilogue, std::siz
   if (epilogue.residual) {
     const Shape& residual = context.inputs[first].shape;
     if (residual != result) {
-      throw UsageError(cat(context.op, ": residual is ", residual, ", the result is ", result, " (",
-                           context.node, ")"));
+      throw UsageError(fmt::format("{}: the residual is {}, but the result is {} ({})", context.op,
+                                   to_string(residual), to_string(result), context.node));
     }
   }
 }

@@ -22,7 +22,7 @@ std::vector<TensorType> infer_backward(const OpContext& context) {
   require_inputs(context, 1);
   require_rank(context, 0, 2);
   const Shape& input = context.attributes.as<RestoreShapeAttributes>().input;
-  require_extent(context, {.subject = "gradient has",
+  require_extent(context, {.subject = "the gradient has",
                            .given = context.inputs[0].shape[1],
                            .unit = "columns",
                            .other = "the shape needs",

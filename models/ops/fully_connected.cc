@@ -10,14 +10,14 @@ namespace {
 
 std::vector<TensorType> infer(const OpContext& context) {
   const auto& epilogue = context.attributes.as<FullyConnectedAttributes>().epilogue;
-  check(!epilogue.residual, "fully_connected: its epilogue has no residual");
+  check(!epilogue.residual, "fully_connected: its epilogue cannot have a residual");
   require_inputs(context, 2 + epilogue.inputs());
   require_rank(context, 0, 2);
   require_rank(context, 1, 2);
-  require_extent(context, {.subject = "input has",
+  require_extent(context, {.subject = "the input has",
                            .given = context.inputs[0].shape[1],
                            .unit = "channels",
-                           .other = "weights expect",
+                           .other = "the weights expect",
                            .expected = context.inputs[1].shape[1],
                            .axis = "C"});
   const Shape y{context.inputs[0].shape[0], context.inputs[1].shape[0]};
@@ -72,10 +72,10 @@ std::vector<ValueId> decompose(Graph& graph, const Node& node) {
 std::vector<TensorType> infer_backward_data(const OpContext& context) {
   require_inputs(context, 2);
   require_rank(context, 0, 2);
-  require_extent(context, {.subject = "gradient has",
+  require_extent(context, {.subject = "the gradient has",
                            .given = context.inputs[0].shape[1],
                            .unit = "channels",
-                           .other = "weights give",
+                           .other = "the weights have",
                            .expected = context.inputs[1].shape[0],
                            .axis = "O"});
   return {{.dtype = context.inputs[0].dtype,
@@ -86,7 +86,7 @@ std::vector<TensorType> infer_backward_weights(const OpContext& context) {
   require_inputs(context, 2);
   require_rank(context, 0, 2);
   require_rank(context, 1, 2);
-  require_extent(context, {.subject = "gradient has",
+  require_extent(context, {.subject = "the gradient has",
                            .given = context.inputs[0].shape[0],
                            .unit = "rows",
                            .other = "the input has",

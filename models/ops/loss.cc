@@ -14,11 +14,11 @@ TensorType scalar_like(const TensorType& type) {
 void require_labels(const OpContext& context) {
   require_rank(context, 0, 2);
   require_rank(context, 1, 1);
-  check(context.inputs[1].dtype == DType::s32, "labels are s32");
-  require_extent(context, {.subject = "logits have",
+  check(context.inputs[1].dtype == DType::s32, "labels must be s32");
+  require_extent(context, {.subject = "the logits have",
                            .given = context.inputs[0].shape[0],
                            .unit = "rows",
-                           .other = "labels have",
+                           .other = "the labels have",
                            .expected = context.inputs[1].shape[0],
                            .axis = "N"});
 }
@@ -31,7 +31,7 @@ std::vector<TensorType> infer_cross_entropy(const OpContext& context) {
 
 std::vector<ValueId> gradient_cross_entropy(GradientContext& context) {
   check(!context.output_gradients[1].valid(),
-        "softmax_cross_entropy: no gradient flows through its probabilities");
+        "softmax_cross_entropy: its probabilities cannot receive a gradient");
   const Node node = context.node;
   const auto outputs =
       context.graph.add_node(kSoftmaxCrossEntropyBackward, node.name + "/backward", node.attributes,
@@ -57,8 +57,9 @@ std::vector<ValueId> gradient_l2(GradientContext& context) {
   std::vector<ValueId> gradients(node.inputs.size());
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (context.wanted(i)) {
-      gradients[i] = context.graph.add_node(kL2LossBackward, cat(node.name, "/backward/", i),
-                                            node.attributes, {node.inputs[i], dloss})[0];
+      gradients[i] =
+          context.graph.add_node(kL2LossBackward, fmt::format("{}/backward/{}", node.name, i),
+                                 node.attributes, {node.inputs[i], dloss})[0];
     }
   }
   return gradients;

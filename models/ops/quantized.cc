@@ -9,26 +9,28 @@ namespace {
 
 void require_quantized(const OpContext& context, std::size_t index) {
   const DType dtype = context.inputs[index].dtype;
-  check(is_quantized(dtype), cat(context.op, ": input ", index, " of ", context.node, " is ",
-                                 name_of(dtype), ", not u8 or s8"));
+  check(is_quantized(dtype), fmt::format("{}: input {} of {} is {}; it must be u8 or s8",
+                                         context.op, index, context.node, name_of(dtype)));
 }
 
 /// Requires f32, or f64 for more precise tests.
 void require_real(const OpContext& context, std::size_t index) {
   const DType dtype = context.inputs[index].dtype;
   check(dtype == DType::f32 || dtype == DType::f64,
-        cat(context.op, ": input ", index, " of ", context.node, " is ", name_of(dtype)));
+        fmt::format("{}: input {} of {} is {}; it must be f32 or f64", context.op, index,
+                    context.node, name_of(dtype)));
 }
 
 void require_scale(const OpContext& context, double scale) {
-  check(scale > 0, cat(context.op, ": ", context.node, " has a scale of ", scale));
+  check(scale > 0, fmt::format("{}: {} has scale {:g}; a scale must be positive", context.op,
+                               context.node, scale));
 }
 
 std::vector<TensorType> infer_quantize(const OpContext& context) {
   const auto& attributes = context.attributes.as<QuantizeAttributes>();
   require_inputs(context, 1);
   require_scale(context, attributes.scale);
-  check(is_quantized(attributes.dtype), "quantize: the result is u8 or s8");
+  check(is_quantized(attributes.dtype), "quantize: the result must be u8 or s8");
   return {{.dtype = attributes.dtype, .shape = context.inputs[0].shape}};
 }
 
@@ -48,21 +50,23 @@ std::vector<TensorType> infer_spatial_mean(const OpContext& context) {
 TensorType written(const OpContext& context, const QuantizedOutput& output, const Shape& shape) {
   require_scale(context, output.scale);
   check(is_quantized(output.dtype) || (output.dtype == DType::f32 && output.scale == 1),
-        cat(context.op, ": ", context.node, " writes u8, s8 or plain f32"));
+        fmt::format("{}: {} must write u8, s8, or f32 with scale 1", context.op, context.node));
   return {.dtype = output.dtype, .shape = shape};
 }
 
 /// The output shape of the op on real numbers. Its inputs are the same without the weight scales.
 Shape plain_shape(const OpContext& context, const OpDef& plain, const Attributes& attributes) {
-  check(context.inputs.size() > 2, cat(context.op, ": ", context.node, " has no weight scales"));
+  check(context.inputs.size() > 2,
+        fmt::format("{}: {} has no weight scales", context.op, context.node));
   require_quantized(context, 0);
-  check(context.inputs[1].dtype == DType::s8, cat(context.op, ": weights are s8"));
+  check(context.inputs[1].dtype == DType::s8,
+        fmt::format("{}: the weights of {} must be s8", context.op, context.node));
   require_real(context, 2);
   require_rank(context, 2, 1);
   require_extent(context, {.subject = "there are",
                            .given = context.inputs[2].shape[0],
                            .unit = "weight scales",
-                           .other = "the weights have channels",
+                           .other = "the number of weight channels is",
                            .expected = context.inputs[1].shape[0],
                            .axis = "O"});
   std::vector<TensorType> inputs(context.inputs.begin(), context.inputs.end());

@@ -16,8 +16,10 @@ std::vector<TensorType> infer(const OpContext& context) {
     const std::int64_t extent =
         shape[2 + axis] + attributes.before.at(axis) + attributes.after.at(axis);
     if (extent < 1) {
-      throw UsageError(cat(context.op, ": ", attributes, " leaves nothing of ",
-                           context.inputs[0].shape, " (", context.node, ")"));
+      throw UsageError(
+          fmt::format("{}: padding of {}x{} before and {}x{} after leaves no elements of {} ({})",
+                      context.op, attributes.before[0], attributes.before[1], attributes.after[0],
+                      attributes.after[1], to_string(context.inputs[0].shape), context.node));
     }
     shape = shape.with(2 + axis, extent);
   }

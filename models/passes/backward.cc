@@ -31,7 +31,7 @@ Graph add_backward(const Graph& forward, const std::string& loss) {
   Graph graph = forward;
   const std::vector<bool> depends = depends_on_trainable(forward);
   const ValueId loss_value = forward.output(loss);
-  check(depends[at(loss_value)], "backward: the loss depends on no trainable variable");
+  check(depends[at(loss_value)], "backward: the loss does not depend on a trainable variable");
 
   // One gradient per value of the forward graph, summed as contributions arrive.
   std::vector<ValueId> gradients(forward.values().size());
@@ -44,8 +44,10 @@ Graph add_backward(const Graph& forward, const std::string& loss) {
       return;
     }
     const int number = ++sums[at(value)];
-    const std::string name =
-        cat(forward.value(value).name, "/gradient_sum", number == 1 ? "" : cat("_", number));
+    std::string name = forward.value(value).name + "/gradient_sum";
+    if (number > 1) {
+      name += fmt::format("_{}", number);
+    }
     sum = graph.add_node(kAdd, name, {}, {sum, contribution})[0];
   };
 
@@ -65,7 +67,7 @@ Graph add_backward(const Graph& forward, const std::string& loss) {
                                      [](ValueId id) { return id.valid(); });
     if (reached && depends[at(node.outputs[0])]) {
       check(node.op->gradient != nullptr,
-            cat("backward: ", node.op->name, " has no gradient rule"));
+            fmt::format("backward: {} has no gradient rule", node.op->name));
       GradientContext context{.graph = graph,
                               .node = node,
                               .output_gradients = output_gradients,

@@ -90,7 +90,7 @@ Graph without_unread_variables(const Graph& graph) {
 
 FoldedGraph fold_batch_norm(const Graph& graph) {
   check(graph.updates().empty() && graph.gradients().empty(),
-        "fold_batch_norm: the graph is not one for inference");
+        "fold_batch_norm: the graph must be an inference graph");
   const Folder folder(graph);
   FoldedGraph folded;
   std::set<std::string> replaced;  // biases that a fold takes in

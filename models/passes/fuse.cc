@@ -167,7 +167,7 @@ Graph fuse(const Graph& graph, const SupportQuery& supports) {
     before = waiting.size();
     emit_ready();
   }
-  check(waiting.empty(), "fuse: a node waits for a value that never comes");
+  check(waiting.empty(), "fuse: a node reads a value that is never computed");
   copy.add_outputs();
   copy.add_updates_and_gradients();
   return std::move(copy.graph());

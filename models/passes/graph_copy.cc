@@ -55,7 +55,7 @@ void GraphCopy::add_updates_and_gradients() {
 
 ValueId GraphCopy::needed(ValueId id) {
   check((*this)[id].valid(),
-        cat("graph copy: ", from_.value(id).name, " was dropped but is still read"));
+        fmt::format("graph copy: {} was dropped but is still read", from_.value(id).name));
   return (*this)[id];
 }
 

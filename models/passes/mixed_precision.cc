@@ -17,8 +17,9 @@ class Casts {
   ValueId to(Graph& graph, ValueId value, DType dtype) {
     const auto [entry, fresh] = made_.try_emplace({value, dtype});
     if (fresh) {
-      entry->second = graph.add_node(kCast, cat(graph.value(value).name, "/", name_of(dtype)),
-                                     CastAttributes{dtype}, {value})[0];
+      entry->second =
+          graph.add_node(kCast, fmt::format("{}/{}", graph.value(value).name, name_of(dtype)),
+                         CastAttributes{dtype}, {value})[0];
     }
     return entry->second;
   }
@@ -34,8 +35,8 @@ bool is_narrowed(const TensorType& type) {
 }
 
 Graph mixed_precision(const Graph& graph, DType dtype, Weights16 weights) {
-  check(is_half(dtype), cat("mixed precision: no type of 16 bits is ", name_of(dtype)));
-  check(graph.gradients().empty(), "mixed precision comes before the backward pass");
+  check(is_half(dtype), fmt::format("mixed precision: {} is not a 16-bit type", name_of(dtype)));
+  check(graph.gradients().empty(), "mixed precision: this pass must run before the backward pass");
   Casts casts;
   Graph result = rewrite(
       graph,

@@ -215,7 +215,7 @@ Ranges unknown_ranges(const Graph& graph) {
 
 QuantizedGraph quantize(const Graph& graph, const Ranges& ranges, const SupportQuery& supports) {
   check(graph.updates().empty() && graph.gradients().empty(),
-        "quantize: the graph is not one for inference");
+        "quantize: the graph must be an inference graph");
   // The device is asked about nodes of the finished graph, and what it refuses changes the types
   // around.
   std::map<std::size_t, std::string> refused;
@@ -231,7 +231,7 @@ QuantizedGraph quantize(const Graph& graph, const Ranges& ranges, const SupportQ
       }
       const Node& node = result.graph.nodes()[static_cast<std::size_t>(index)];
       if (const Support support = supports(result.graph, node); !support) {
-        refused.emplace(n, cat(support.why_not, " (", node.name, ")"));
+        refused.emplace(n, fmt::format("{} ({})", support.why_not, node.name));
       }
     }
     if (refused.size() == before) {

@@ -149,7 +149,8 @@ void QuantizePlan::share_scales() {
       continue;
     }
     const auto range = ranges_.find(graph_.values()[v].name);
-    check(range != ranges_.end(), cat("quantize: ", graph_.values()[v].name, " has no range"));
+    check(range != ranges_.end(),
+          fmt::format("quantize: {} has no range", graph_.values()[v].name));
     Shared& shared = shared_[root(v)];
     shared.range.low = std::min(shared.range.low, range->second.low);
     shared.range.high = std::max(shared.range.high, range->second.high);

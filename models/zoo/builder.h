@@ -98,7 +98,7 @@ class NetworkBuilder {
   NetworkBuilder(Graph& graph, const BuilderOptions& options) : graph_(graph), options_(options) {}
 
   /// Counts layers per kind in creation order: "conv0", "conv1", ...
-  std::string next(const std::string& kind) { return cat(kind, counts_[kind]++); }
+  std::string next(const std::string& kind) { return fmt::format("{}{}", kind, counts_[kind]++); }
 
   ValueId conv(const std::string& path, ValueId x, const ConvSpec& spec);
   ValueId batch_norm(const std::string& path, ValueId x, const BatchNormSpec& spec);

@@ -64,7 +64,7 @@ ValueId build_resnet(NetworkBuilder& net, ValueId images, const CifarResnet& net
   }
   for (int stage = 0; stage < 3; ++stage) {
     for (int i = 0; i < network.blocks_per_stage; ++i) {
-      const Block block{.path = cat("layer", stage + 1, ".", i),
+      const Block block{.path = fmt::format("layer{}.{}", stage + 1, i),
                         .channels = std::int64_t{16} << stage,
                         .stride = i == 0 && stage > 0 ? 2 : 1};
       x = network.preactivated ? preactivated_block(net, x, block) : plain_block(net, x, block);

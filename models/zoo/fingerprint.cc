@@ -63,7 +63,7 @@ std::string_view name_of(FingerprintKind kind) {
 
 std::string name_of(const FingerprintPart& part) {
   std::string name(name_of(part.kind));
-  return part.first == 0 ? name : cat(name, " ", part.first, "-", part.last);
+  return part.first == 0 ? name : fmt::format("{} {}-{}", name, part.first, part.last);
 }
 
 StoredFingerprint stored_fingerprint(const Model& model) {

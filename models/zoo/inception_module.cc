@@ -26,7 +26,8 @@ ValueId inception_module(NetworkBuilder& net, ValueId x, const std::vector<Modul
           last = avg_pool(net, last, layer.window);
           break;
         case ModuleLayer::Kind::share:
-          check(made.size() < left.size(), "inception_module: no layer to the left to share");
+          check(made.size() < left.size(),
+                "inception_module: the branch to the left has too few layers to share");
           last = left[made.size()];
           break;
       }

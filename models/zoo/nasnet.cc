@@ -198,7 +198,7 @@ ValueId Nasnet::operand(const Operand& operand, ValueId x, const Cell& cell) {
   const WindowSpec pool{.kernel = 3, .stride = stride};
   switch (operand.operation) {
     case Operation::identity:
-      check(stride == 1, "nasnet: no cell strides over an operand that is taken as it is");
+      check(stride == 1, "nasnet: an unchanged operand requires a stride of 1");
       return fits ? x : pointwise_norm(relu(x), cell.filters);
     case Operation::separable3:
       x = separable(x, 3, stride, cell.filters);

@@ -48,12 +48,12 @@ ValueId plain_block(NetworkBuilder& net, ValueId input, const ResidualNetwork& n
   }
   ValueId x = input;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    x = conv(net, cat(block.path, ".conv", i + 1), x, layers[i]);
-    x = net.batch_norm(cat(block.path, ".bn", i + 1), x, network.norm);
+    x = conv(net, fmt::format("{}.conv{}", block.path, i + 1), x, layers[i]);
+    x = net.batch_norm(fmt::format("{}.bn{}", block.path, i + 1), x, network.norm);
     if (i + 1 == layers.size()) {
       x = net.add(block.path + ".add", x, shortcut);
     }
-    x = net.relu(cat(block.path, ".relu", i + 1), x);
+    x = net.relu(fmt::format("{}.relu{}", block.path, i + 1), x);
   }
   return x;
 }
@@ -64,15 +64,15 @@ ValueId preactivated_block(NetworkBuilder& net, ValueId input, const ResidualNet
   ValueId shortcut = input;
   ValueId x = input;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    x = net.batch_norm(cat(block.path, ".bn", i + 1), x,
+    x = net.batch_norm(fmt::format("{}.bn{}", block.path, i + 1), x,
                        i == 0 ? network.preactivation_norm : network.norm);
-    x = net.relu(cat(block.path, ".relu", i + 1), x);
+    x = net.relu(fmt::format("{}.relu{}", block.path, i + 1), x);
     // A projection begins at the activated input, the identity at the raw one.
     if (i == 0 && block.projection) {
       shortcut =
           conv(net, block.path + ".downsample.0", x, {layers.back().channels, 1, block.stride});
     }
-    x = conv(net, cat(block.path, ".conv", i + 1), x, layers[i]);
+    x = conv(net, fmt::format("{}.conv{}", block.path, i + 1), x, layers[i]);
   }
   return net.add(block.path + ".add", x, shortcut);
 }
@@ -90,7 +90,7 @@ ValueId build_residual_network(NetworkBuilder& net, ValueId images,
     const std::int64_t width = std::int64_t{64} << stage;
     const std::int64_t out = network.bottleneck ? 4 * width : width;
     for (int i = 0; i < network.blocks.at(stage); ++i) {
-      const Block block{.path = cat("layer", stage + 1, ".", i),
+      const Block block{.path = fmt::format("layer{}.{}", stage + 1, i),
                         .width = width,
                         .stride = i == 0 && stage > 0 ? 2 : 1,
                         .projection = i == 0 && (network.always_project || net.channels(x) != out)};

@@ -50,10 +50,10 @@ ValueId build_densenet(NetworkBuilder& net, ValueId images, const std::array<int
   x = net.max_pool("features.pool0", x, centred_window(3, 2));
   for (std::size_t block = 0; block < layers.size(); ++block) {
     if (block > 0) {
-      x = transition(net, cat("features.transition", block), x);
+      x = transition(net, fmt::format("features.transition{}", block), x);
     }
     for (int i = 0; i < layers.at(block); ++i) {
-      x = dense_layer(net, cat("features.denseblock", block + 1, ".denselayer", i + 1), x);
+      x = dense_layer(net, fmt::format("features.denseblock{}.denselayer{}", block + 1, i + 1), x);
     }
   }
   x = norm_relu(net, {"features.norm5", "relu"}, x);

@@ -33,7 +33,7 @@ ValueId mb_conv(NetworkBuilder& net, const std::string& path, ValueId input, con
   const std::int64_t wide = stage.expansion * in;
   ValueId x = input;
   int next = 0;
-  const auto layer = [&] { return cat(path, ".block.", next++); };
+  const auto layer = [&] { return fmt::format("{}.block.{}", path, next++); };
   if (stage.expansion != 1) {
     x = conv_norm_activation(net, layer(), x,
                              {.channels = wide, .activation = ActivationKind::silu});
@@ -68,7 +68,8 @@ ValueId build_efficientnet_b0(NetworkBuilder& net, ValueId images) {
   for (std::size_t i = 0; i < kStages.size(); ++i) {
     Stage stage = kStages.at(i);
     for (int j = 0; j < stage.blocks; ++j) {
-      x = mb_conv(net, cat("features.", i + 1, ".", j), x, stage, 1 - kDropPath * block++ / blocks);
+      x = mb_conv(net, fmt::format("features.{}.{}", i + 1, j), x, stage,
+                  1 - kDropPath * block++ / blocks);
       stage.stride = 1;
     }
   }

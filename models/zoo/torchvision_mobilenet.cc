@@ -21,18 +21,18 @@ ValueId block_v2(NetworkBuilder& net, const std::string& path, ValueId input,
   ValueId x = input;
   int next = 0;
   if (block.expansion != 1) {
-    x = conv_norm_activation(net, cat(path, ".conv.", next++), x,
+    x = conv_norm_activation(net, fmt::format("{}.conv.{}", path, next++), x,
                              {.channels = wide, .activation = ActivationKind::relu6});
   }
-  x = conv_norm_activation(net, cat(path, ".conv.", next++), x,
+  x = conv_norm_activation(net, fmt::format("{}.conv.{}", path, next++), x,
                            {.channels = wide,
                             .kernel = 3,
                             .stride = block.stride,
                             .groups = wide,
                             .activation = ActivationKind::relu6});
-  x = net.conv(cat(path, ".conv.", next++), x,
+  x = net.conv(fmt::format("{}.conv.{}", path, next++), x,
                {.channels = block.channels, .bias = false, .initial = he_normal_fan_out});
-  x = net.batch_norm(cat(path, ".conv.", next), x, kTorchNorm);
+  x = net.batch_norm(fmt::format("{}.conv.{}", path, next), x, kTorchNorm);
   const bool residual = block.stride == 1 && net.channels(input) == block.channels;
   return residual ? net.add(path + ".add", x, input) : x;
 }
@@ -54,7 +54,7 @@ ValueId block_v3(NetworkBuilder& net, const std::string& path, ValueId input,
                  const BlockV3& block) {
   ValueId x = input;
   int next = 0;
-  const auto layer = [&] { return cat(path, ".block.", next++); };
+  const auto layer = [&] { return fmt::format("{}.block.{}", path, next++); };
   if (block.wide != net.channels(input)) {
     x = conv_norm_activation(
         net, layer(), x, {.channels = block.wide, .activation = block.activation, .norm = kNormV3});
@@ -110,7 +110,7 @@ ValueId build_torchvision_mobilenet_v2(NetworkBuilder& net, ValueId images) {
                                           {{6, 160, 2}, 3},
                                           {{6, 320, 1}, 1}}};
   int feature = 0;
-  const auto path = [&] { return cat("features.", feature++); };
+  const auto path = [&] { return fmt::format("features.{}", feature++); };
   ValueId x = conv_norm_activation(
       net, path(), images,
       {.channels = 32, .kernel = 3, .stride = 2, .activation = ActivationKind::relu6});
@@ -129,7 +129,7 @@ ValueId build_torchvision_mobilenet_v2(NetworkBuilder& net, ValueId images) {
 
 ValueId build_mobilenet_v3_large(NetworkBuilder& net, ValueId images) {
   int feature = 0;
-  const auto path = [&] { return cat("features.", feature++); };
+  const auto path = [&] { return fmt::format("features.{}", feature++); };
   ValueId x = conv_norm_activation(net, path(), images,
                                    {.channels = 16,
                                     .kernel = 3,

@@ -63,7 +63,7 @@ ValueId build_fifty_layers(NetworkBuilder& net, ValueId images, const Bottleneck
   for (std::size_t stage = 0; stage < kBlocks.size(); ++stage) {
     for (int i = 0; i < kBlocks.at(stage); ++i) {
       x = bottleneck(net, x,
-                     {.path = cat("layer", stage + 1, ".", i),
+                     {.path = fmt::format("layer{}.{}", stage + 1, i),
                       .width = std::int64_t{64} << stage,
                       .stride = i == 0 && stage > 0 ? 2 : 1},
                      kind);

@@ -36,7 +36,7 @@ class Branch {
   [[nodiscard]] ValueId value() const { return x_; }
 
  private:
-  std::string next() { return cat(path_, ".", modules_++); }
+  std::string next() { return fmt::format("{}.{}", path_, modules_++); }
 
   NetworkBuilder& net_;
   std::string path_;
@@ -89,7 +89,7 @@ ValueId build_shufflenet_v2_x1_0(NetworkBuilder& net, ValueId images) {
   x = net.max_pool("maxpool", x, centred_window(3, 2));
   for (std::size_t stage = 0; stage < kStages.size(); ++stage) {
     for (int i = 0; i < kStages.at(stage).blocks; ++i) {
-      x = block(net, cat("stage", stage + 2, ".", i), x, kStages.at(stage).channels,
+      x = block(net, fmt::format("stage{}.{}", stage + 2, i), x, kStages.at(stage).channels,
                 i == 0 ? 2 : 1);
     }
   }

@@ -38,7 +38,7 @@ ValueId build_squeezenet1_1(NetworkBuilder& net, ValueId images) {
   ValueId x = conv_relu(net, "features.0", images, 64,
                         {.kernel = 3, .stride = 2, .padding = Padding::valid});
   int feature = 2;
-  const auto path = [&] { return cat("features.", feature++); };
+  const auto path = [&] { return fmt::format("features.{}", feature++); };
   for (const std::vector<Fire>& fires : groups) {
     x = net.max_pool(path(), x, {.kernel = 3, .stride = 2, .padding = Padding::ceiling});
     for (const Fire& spec : fires) {

@@ -61,7 +61,8 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
   const ValueId logits = model.build(builder, images);
   const NetworkBuilder::AuxLogits& aux = builder.aux_logits();
   if (options.aux_head && options.training && !aux.logits.valid()) {
-    throw UsageError(cat("--aux_head: ", model.name, " has no auxiliary head"));
+    throw UsageError(
+        fmt::format("--aux_head: {} has no auxiliary head; omit this flag", model.name));
   }
   graph.set_output("logits", logits);
   if (!options.training && !options.accuracies) {
@@ -93,7 +94,7 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
   }
   if (options.accuracies) {
     for (const std::int64_t k : {1, 5}) {
-      const std::string name = cat("top_", k);
+      const std::string name = fmt::format("top_{}", k);
       graph.set_output(name,
                        graph.add_node(kTopKAccuracy, name, TopKAttributes{k}, {logits, labels})[0]);
     }

@@ -39,23 +39,24 @@ std::vector<Record> read_records(const std::vector<std::string>& files) {
     std::error_code error;
     const std::uint64_t size = std::filesystem::file_size(path, error);
     if (error) {
-      throw DataError(cat(path, ": ", error.message()));
+      throw DataError(fmt::format("{}: {}", path, error.message()));
     }
     if (size == 0 || size % kRecordBytes != 0) {
-      throw DataError(cat(path, ": ", size,
-                          " bytes are not a whole number of CIFAR-10's records of ", kRecordBytes,
-                          " bytes"));
+      throw DataError(
+          fmt::format("{}: {} bytes are not a whole number of CIFAR-10 records of {} bytes", path,
+                      size, kRecordBytes));
     }
     total += size;
     if (total > kMostBytes) {
-      throw DataError(cat(path, ": ", size, " bytes are too many; CIFAR-10's files have ",
-                          kRecordsPerFile * kRecordBytes, " bytes each and are kept in memory, ",
-                          kMostBytes, " bytes of all files are accepted"));
+      throw DataError(
+          fmt::format("{}: {} bytes are too many; at most {} are accepted in total, "
+                      "because the files are kept in memory; CIFAR-10 files have {} each",
+                      path, size, kMostBytes, kRecordsPerFile * kRecordBytes));
     }
     auto bytes = std::make_shared_for_overwrite<char[]>(size);
     std::ifstream in(path, std::ios::binary);
     if (!in.read(bytes.get(), static_cast<std::streamsize>(size))) {
-      throw DataError(cat(path, ": cannot be read"));
+      throw DataError(fmt::format("{}: cannot read the file", path));
     }
     const auto name = std::make_shared<const std::string>(path);
     for (std::uint64_t offset = 0; offset < size; offset += kRecordBytes) {
@@ -112,10 +113,11 @@ class Cifar10Worker final : public SampleWorker {
   [[nodiscard]] std::int32_t read_label(const Record& record) const {
     const std::int32_t label = static_cast<unsigned char>(record.data().front());
     if (label < spec_.first_label || label - spec_.first_label >= spec_.num_classes) {
-      throw DataError(cat(*record.file, ", offset ", record.offset, ": label ", label,
-                          " is out of range; ", spec_.first_label, " to ",
-                          spec_.first_label + spec_.num_classes - 1,
-                          " are accepted; CIFAR-10's go from 0 to 9"));
+      throw DataError(
+          fmt::format("{}, offset {}: label {} is out of range; {} to {} are accepted; CIFAR-10 "
+                      "labels are 0 to 9",
+                      *record.file, record.offset, label, spec_.first_label,
+                      spec_.first_label + spec_.num_classes - 1));
     }
     return label - spec_.first_label;
   }
@@ -160,17 +162,18 @@ class Cifar10Worker final : public SampleWorker {
 };
 
 void check_input(const InputSpec& spec, const DatasetOptions& options) {
-  check(spec.type == SlotType::f32 || spec.layout == SlotLayout::nhwc, "slots of u8 are NHWC");
+  check(spec.type == SlotType::f32 || spec.layout == SlotLayout::nhwc, "u8 slots must be NHWC");
   if (spec.channels != kChannels || spec.height != kSide || spec.width != kSide) {
-    throw UsageError(cat("cifar10 images are ", kSide, " x ", kSide, " pixels in ", kChannels,
-                         " channels, not ", spec.height, " x ", spec.width, " in ", spec.channels));
+    throw UsageError(
+        fmt::format("cifar10 images are {} x {} pixels with {} channels, not {} x {} with {}",
+                    kSide, kSide, kChannels, spec.height, spec.width, spec.channels));
   }
   if (spec.batch <= 0 || spec.num_classes <= 0 || options.prefetch_batches < 2 ||
       options.num_threads < 0) {
-    throw UsageError(cat("cifar10 input of ", spec.batch, " images and ", spec.num_classes,
-                         " classes with ", options.num_threads, " threads and ",
-                         options.prefetch_batches,
-                         " prefetched batches; at least 1, 1, 0 and 2 are accepted"));
+    throw UsageError(
+        fmt::format("cifar10 input: {} images, {} classes, {} threads and {} prefetched batches "
+                    "are not accepted; the minimums are 1, 1, 0 and 2",
+                    spec.batch, spec.num_classes, options.num_threads, options.prefetch_batches));
   }
 }
 
@@ -181,11 +184,12 @@ std::vector<std::string> find_cifar10_files(const std::string& data_dir, bool tr
   std::error_code error;
   const std::filesystem::path folder(data_dir);
   if (std::filesystem::exists(folder / python_version, error) &&
-      !std::filesystem::exists(folder / cat(python_version, ".bin"), error)) {
-    throw UsageError(cat("--data_dir=", data_dir, ": holds CIFAR-10's Python version (",
-                         python_version, "), which is not read; the binary version (",
-                         python_version,
-                         ".bin) is; bench/manual/REAL_DATA.md shows how to convert"));
+      !std::filesystem::exists(folder / fmt::format("{}.bin", python_version), error)) {
+    throw UsageError(
+        fmt::format("--data_dir={}: the folder contains CIFAR-10's Python version ({}); the binary "
+                    "version ({}.bin) is needed; "
+                    "bench/manual/REAL_DATA.md shows how to convert it",
+                    data_dir, python_version, python_version));
   }
   return find_matching_files(data_dir, training ? "data_batch_*.bin" : "test_batch.bin");
 }

@@ -46,16 +46,20 @@ constexpr std::array kDatasets = {
 std::string names() {
   std::string out;
   for (const Dataset& dataset : kDatasets) {
-    out += cat(out.empty() ? "" : ", ", dataset.name);
+    if (!out.empty()) {
+      out += ", ";
+    }
+    out += dataset.name;
   }
   return out;
 }
 
 void require_built(const Dataset& dataset) {
   if (dataset.make_input == nullptr) {
-    throw UsageError(cat("real data of ", dataset.name,
-                         " are not built yet; leave out --data_dir, "
-                         "or name the dataset with --data_name if this is another one"));
+    throw UsageError(fmt::format(
+        "--data_dir: real data of {} is not built yet; omit this flag to use synthetic data, "
+        "or name another dataset with --data_name",
+        dataset.name));
   }
 }
 
@@ -67,7 +71,7 @@ const Dataset& dataset_named(std::string_view name) {
   const auto* found = std::find_if(kDatasets.begin(), kDatasets.end(),
                                    [name](const Dataset& row) { return row.name == name; });
   if (found == kDatasets.end()) {
-    throw UsageError(cat("unknown data_name '", name, "'; there are ", names()));
+    throw UsageError(fmt::format("--data_name={}: unknown value; accepted: {}", name, names()));
   }
   return *found;
 }
@@ -76,10 +80,13 @@ void check_data_folder(const std::string& data_dir) {
   std::string built;
   for (const Dataset& dataset : kDatasets) {
     if (dataset.make_input != nullptr) {
-      built += cat(built.empty() ? "" : " or ", dataset.name);
+      if (!built.empty()) {
+        built += " or ";
+      }
+      built += dataset.name;
     }
   }
-  require_folder(data_dir, cat("the files of ", built));
+  require_folder(data_dir, "the files of " + built);
 }
 
 void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training) {

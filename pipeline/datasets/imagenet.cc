@@ -36,8 +36,8 @@ class ImagenetWorker final : public SampleWorker {
     try {
       return prepare_record(sample, image, label);
     } catch (const DataError& error) {
-      throw DataError(
-          cat(*sample.record.file, ", offset ", sample.record.offset, ": ", error.what()));
+      throw DataError(fmt::format("{}, offset {}: {}", *sample.record.file, sample.record.offset,
+                                  error.what()));
     }
   }
 
@@ -76,20 +76,25 @@ class ImagenetWorker final : public SampleWorker {
     const std::int64_t label = feature.ints.front();
     const std::int64_t last_label = std::int64_t{first_label_} + num_classes_ - 1;
     if (label < first_label_ || label > last_label) {
-      throw DataError(cat("label ", label, " is out of range; ", first_label_, " to ", last_label,
-                          " are accepted", larger_network_for(label, last_label)));
+      if (const std::int64_t classes = larger_network_for(label, last_label)) {
+        throw DataError(fmt::format(
+            "label {} is out of range; {} to {} are accepted; use --num_classes={} to accept it",
+            label, first_label_, last_label, classes));
+      }
+      throw DataError(fmt::format("label {} is out of range; {} to {} are accepted", label,
+                                  first_label_, last_label));
     }
     return static_cast<std::int32_t>(label - first_label_);
   }
 
-  /// Suggests a number of classes that accepts the label; empty if none does.
-  static std::string larger_network_for(std::int64_t label, std::int64_t last_label) {
+  /// Returns a number of classes that accepts the label, or 0 if none does.
+  static std::int64_t larger_network_for(std::int64_t label, std::int64_t last_label) {
     // A label below the first one is accepted if the background is also a class.
     const std::int64_t highest = std::max(label, last_label);
     if (label < 0 || highest >= kMostClasses) {
-      return "";
+      return 0;
     }
-    return cat("; --num_classes=", highest + 1, " would take it");
+    return highest + 1;
   }
 
   [[nodiscard]] std::string_view read_image() const {
@@ -112,7 +117,8 @@ class ImagenetWorker final : public SampleWorker {
       const bool fits =
           feature.kind == FeatureView::Kind::none || feature.kind == FeatureView::Kind::floats;
       if (!fits || feature.floats.size() != count) {
-        throw DataError("image/object/bbox: xmin, ymin, xmax and ymax are not equally many floats");
+        throw DataError(
+            "image/object/bbox: xmin, ymin, xmax and ymax must have the same number of floats");
       }
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -123,9 +129,10 @@ class ImagenetWorker final : public SampleWorker {
       const bool ordered = 0 <= box.x_min && box.x_min <= box.x_max && box.x_max <= 1 &&
                            0 <= box.y_min && box.y_min <= box.y_max && box.y_max <= 1;
       if (!ordered) {
-        throw DataError(cat("image/object/bbox: box ", i, " is x ", box.x_min, " to ", box.x_max,
-                            ", y ", box.y_min, " to ", box.y_max,
-                            "; 0 <= min <= max <= 1 is accepted"));
+        throw DataError(
+            fmt::format("image/object/bbox: box {} has x from {:g} to {:g} and y from {:g} to "
+                        "{:g}; 0 <= min <= max <= 1 is required",
+                        i, box.x_min, box.x_max, box.y_min, box.y_max));
       }
       boxes_.push_back(box);
     }
@@ -144,13 +151,14 @@ constexpr std::int64_t kLargestSide = 65535;
 void check_input(const InputSpec& spec, const DatasetOptions& options) {
   if (spec.batch <= 0 || spec.num_classes <= 0 || spec.height <= 0 || spec.width <= 0 ||
       spec.height > kLargestSide || spec.width > kLargestSide) {
-    throw UsageError(cat("imagenet input of ", spec.batch, " images of ", spec.height, " x ",
-                         spec.width, " pixels and ", spec.num_classes,
-                         " classes; sizes are positive, sides at most ", kLargestSide));
+    throw UsageError(
+        fmt::format("imagenet input: {} images of {} x {} pixels in {} classes are not accepted; "
+                    "all must be positive, and the sides at most {}",
+                    spec.batch, spec.height, spec.width, spec.num_classes, kLargestSide));
   }
-  check(spec.type == SlotType::f32 || spec.layout == SlotLayout::nhwc, "slots of u8 are NHWC");
+  check(spec.type == SlotType::f32 || spec.layout == SlotLayout::nhwc, "u8 slots must be NHWC");
   if (spec.channels != 3) {
-    throw UsageError(cat("imagenet images have 3 channels, not ", spec.channels));
+    throw UsageError(fmt::format("imagenet images have 3 channels, not {}", spec.channels));
   }
   switch (options.resize_method) {
     case ResizeMethod::bilinear:
@@ -161,15 +169,16 @@ void check_input(const InputSpec& spec, const DatasetOptions& options) {
     case ResizeMethod::area:
     case ResizeMethod::round_robin:
       throw UsageError(
-          "resize_method bicubic, area and round_robin are not built yet; "
-          "bilinear, nearest and crop are");
+          "--resize_method: bicubic, area and round_robin are not built yet; "
+          "use bilinear, nearest or crop");
   }
   if (options.prefetch_batches < 2 || options.interleave_cycle < 1 || options.shuffle_buffer < 1 ||
       options.num_threads < 0) {
-    throw UsageError(cat("input with ", options.num_threads, " threads, ", options.prefetch_batches,
-                         " prefetched batches, ", options.interleave_cycle,
-                         " files side by side and a shuffle buffer of ", options.shuffle_buffer,
-                         "; at least 0, 2, 1 and 1 are accepted"));
+    throw UsageError(
+        fmt::format("imagenet input: {} threads, {} prefetched batches, {} interleaved files and a "
+                    "shuffle buffer of {} are not accepted; the minimums are 0, 2, 1 and 1",
+                    options.num_threads, options.prefetch_batches, options.interleave_cycle,
+                    options.shuffle_buffer));
   }
 }
 

@@ -105,12 +105,13 @@ class SyntheticInput final : public InputSource {
 std::unique_ptr<InputSource> make_synthetic_input(const InputSpec& spec,
                                                   std::shared_ptr<HostAllocator> allocator,
                                                   const Watch& watch) {
-  check(spec.type == SlotType::f32, "synthetic images are f32");
+  check(spec.type == SlotType::f32, "synthetic images must be f32");
   if (spec.batch <= 0 || spec.channels <= 0 || spec.height <= 0 || spec.width <= 0 ||
       spec.num_classes < 2) {
-    throw UsageError(cat("synthetic input of ", spec.batch, " x ", spec.channels, " x ",
-                         spec.height, " x ", spec.width, " and ", spec.num_classes,
-                         " classes; sizes are positive and there are at least 2 classes"));
+    throw UsageError(
+        fmt::format("synthetic input: {} x {} x {} x {} with {} classes is not accepted; sizes "
+                    "must be positive, with at least 2 classes",
+                    spec.batch, spec.channels, spec.height, spec.width, spec.num_classes));
   }
   return std::make_unique<SyntheticInput>(
       spec, allocator != nullptr ? std::move(allocator) : make_host_allocator(), watch);

@@ -12,7 +12,8 @@ const StoredTensor& tensor_named(const TensorFile& file, const std::string& name
   if (const StoredTensor* tensor = file.find(name)) {
     return *tensor;
   }
-  throw DataError(cat(file.name(), ": has no tensor '", name, "'; images and labels are needed"));
+  throw DataError(fmt::format("{}: the file has no tensor '{}'; it must contain images and labels",
+                              file.name(), name));
 }
 
 /// Returns the images; throws DataError unless they are whole batches of the spec.
@@ -23,9 +24,11 @@ const StoredTensor& images_of(const TensorFile& file, const InputSpec& spec) {
                     images.shape[0] % spec.batch == 0 &&
                     std::vector(images.shape.begin() + 1, images.shape.end()) == image;
   if (!fits) {
-    throw DataError(cat(file.name(), ": images is ", shape_text(images.shape), " of ",
-                        name_of(images.type), "; this run takes floating numbers, Nx",
-                        shape_text(image), " with N a multiple of the batch of ", spec.batch));
+    throw DataError(
+        fmt::format("{}: images is {} of {}; this run needs floating-point numbers, Nx{} with N a "
+                    "multiple of the batch size {}",
+                    file.name(), shape_text(images.shape), name_of(images.type), shape_text(image),
+                    spec.batch));
   }
   return images;
 }
@@ -35,8 +38,9 @@ std::vector<std::int32_t> read_labels(const TensorFile& file, const InputSpec& s
                                       std::int64_t count) {
   const StoredTensor& labels = tensor_named(file, "labels");
   if (is_floating(labels.type) || labels.shape != std::vector{count}) {
-    throw DataError(cat(file.name(), ": labels is ", shape_text(labels.shape), " of ",
-                        name_of(labels.type), "; ", count, " of I64 are needed, one per image"));
+    throw DataError(fmt::format("{}: labels is {} of {}; this run needs {} of I64, one per image",
+                                file.name(), shape_text(labels.shape), name_of(labels.type),
+                                count));
   }
   std::vector<std::int64_t> wide(static_cast<std::size_t>(count));
   file.read(labels, 0, wide);
@@ -44,8 +48,8 @@ std::vector<std::int32_t> read_labels(const TensorFile& file, const InputSpec& s
   result.reserve(wide.size());
   for (const std::int64_t label : wide) {
     if (label < 0 || label >= spec.num_classes) {
-      throw DataError(cat(file.name(), ": labels[", result.size(), "] is ", label, "; 0 to ",
-                          spec.num_classes - 1, " are accepted"));
+      throw DataError(fmt::format("{}: labels[{}] is {}; 0 to {} are accepted", file.name(),
+                                  result.size(), label, spec.num_classes - 1));
     }
     result.push_back(static_cast<std::int32_t>(label));
   }
@@ -129,7 +133,7 @@ class TensorFileInput final : public InputSource {
 
 std::unique_ptr<InputSource> make_tensor_file_input(const InputSpec& spec, const std::string& path,
                                                     std::shared_ptr<HostAllocator> allocator) {
-  check(spec.type == SlotType::f32, "images of tensor files are f32");
+  check(spec.type == SlotType::f32, "images from tensor files must be f32");
   return std::make_unique<TensorFileInput>(
       spec, path, allocator != nullptr ? std::move(allocator) : make_host_allocator());
 }

@@ -217,7 +217,8 @@ ExampleScanner::ExampleScanner(std::vector<std::string> keys)
 
 void ExampleScanner::scan(std::string_view message) {
   if (message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw DataError(cat("the record has ", message.size(), " bytes, a message at most 2147483647"));
+    throw DataError(
+        fmt::format("the record has {} bytes; at most 2147483647 are accepted", message.size()));
   }
   for (FeatureView& feature : features_) {
     clear(feature);
@@ -253,7 +254,7 @@ void ExampleScanner::scan(std::string_view message) {
                                      : wire.skip(tag);
   });
   if (!good) {
-    throw DataError("the record holds no well-formed tf.train.Example");
+    throw DataError("the record is not a well-formed tf.train.Example");
   }
 }
 

@@ -58,7 +58,8 @@ void limit_scans(j_common_ptr info) {
   if (info->is_decompressor != 0 &&
       reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMostScans) {
     ErrorHandler& handler = handler_of(info);
-    std::snprintf(handler.message, sizeof(handler.message), "more than %d scans", kMostScans);
+    std::snprintf(handler.message, sizeof(handler.message), "it has more than %d scans",
+                  kMostScans);
     std::longjmp(handler.return_point, 1);
   }
 }
@@ -108,7 +109,8 @@ bool decode_rows(jpeg_decompress_struct& info, ErrorHandler& handler, const Pixe
     target.first_column = window.x - static_cast<int>(column);
   }
   if (info.output_width > target.capacity) {
-    std::snprintf(handler.message, sizeof(handler.message), "unexpected width after cropping");
+    std::snprintf(handler.message, sizeof(handler.message),
+                  "its width after cropping is unexpected");
     return false;
   }
   if (window.y > 0) {
@@ -140,7 +142,7 @@ std::string reason_for_no_jpeg(std::string_view data) {
   if (data.empty()) {
     return "the image is empty";
   }
-  std::string_view kind = "it does not begin with a JPEG's bytes ff d8";
+  std::string_view kind = "it does not begin with the bytes ff d8";
   if (data.starts_with("\x89PNG")) {
     kind = "it is a PNG";
   } else if (data.starts_with("GIF8")) {
@@ -150,7 +152,7 @@ std::string reason_for_no_jpeg(std::string_view data) {
   } else if (data.starts_with("RIFF")) {
     kind = "it seems to be a WebP";
   }
-  return cat("the image is no JPEG: ", kind);
+  return fmt::format("the image is not a JPEG: {}", kind);
 }
 
 }  // namespace
@@ -164,7 +166,7 @@ struct JpegDecoder::State {
   std::int64_t warnings = 0;
 
   [[noreturn]] void refuse() {
-    const std::string reason = cat("the JPEG cannot be decoded: ", handler.message);
+    const std::string reason = fmt::format("cannot decode the JPEG: {}", handler.message);
     jpeg_abort_decompress(&info);
     throw DataError(reason);
   }
@@ -178,7 +180,7 @@ JpegDecoder::JpegDecoder(DctMethod dct) : state_(std::make_unique<State>()) {
   state.handler.base.emit_message = on_message;
   state.handler.base.output_message = print_nothing;
   if (!create(state.info, state.handler)) {
-    throw DeviceError(cat("libjpeg cannot start: ", state.handler.message));
+    throw DeviceError(fmt::format("cannot start libjpeg: {}", state.handler.message));
   }
   state.progress.progress_monitor = limit_scans;
   state.info.progress = &state.progress;
@@ -203,8 +205,8 @@ JpegHeader JpegDecoder::open(std::string_view jpeg) {
   }
   const std::int64_t pixels = std::int64_t{state.info.image_width} * state.info.image_height;
   if (pixels > kMostPixels) {
-    throw DataError(cat("the JPEG has ", state.info.image_width, " x ", state.info.image_height,
-                        " pixels; at most ", kMostPixels, " are decoded"));
+    throw DataError(fmt::format("the JPEG has {} x {} pixels; at most {} pixels are accepted",
+                                state.info.image_width, state.info.image_height, kMostPixels));
   }
   return {.width = static_cast<int>(state.info.image_width),
           .height = static_cast<int>(state.info.image_height),
@@ -216,7 +218,7 @@ RgbxView JpegDecoder::decode(const PixelWindow& window) {
   check(window.x >= 0 && window.y >= 0 && window.width > 0 && window.height > 0 &&
             window.x + window.width <= static_cast<int>(state.info.image_width) &&
             window.y + window.height <= static_cast<int>(state.info.image_height),
-        "the window lies within the image");
+        "the window must be inside the image");
   const bool cmyk =
       state.info.jpeg_color_space == JCS_CMYK || state.info.jpeg_color_space == JCS_YCCK;
   state.info.out_color_space = cmyk ? JCS_CMYK : JCS_EXT_RGBX;

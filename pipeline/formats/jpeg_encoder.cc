@@ -73,9 +73,10 @@ std::string encode_jpeg(const JpegSource& source, const JpegEncoding& encoding) 
                                                  static_cast<std::size_t>(source.height) *
                                                  static_cast<std::size_t>(source.components);
   if (!fits || (source.components != 1 && source.components != 3 && source.components != 4)) {
-    throw UsageError(cat("cannot encode ", source.samples.size(), " bytes as a JPEG of ",
-                         source.width, " x ", source.height, " pixels of ", source.components,
-                         " components (1, 3 or 4)"));
+    throw UsageError(
+        fmt::format("cannot encode {} bytes as a JPEG of {} x {} pixels with {} components; 1, 3 "
+                    "or 4 components are accepted",
+                    source.samples.size(), source.width, source.height, source.components));
   }
   jpeg_compress_struct info{};
   ErrorHandler handler{};
@@ -90,7 +91,7 @@ std::string encode_jpeg(const JpegSource& source, const JpegEncoding& encoding) 
   }
   std::free(output.bytes);
   if (!good) {
-    throw DeviceError(cat("libjpeg cannot encode: ", handler.message));
+    throw DeviceError(fmt::format("libjpeg cannot encode the image: {}", handler.message));
   }
   return jpeg;
 }

@@ -40,11 +40,11 @@ TfRecordReader::TfRecordReader(std::string path, std::size_t block_bytes)
   struct stat status {};
   const bool known = file_ >= 0 && ::fstat(file_, &status) == 0;
   if (!known || !S_ISREG(status.st_mode)) {
-    const std::string reason = known ? "it is no ordinary file" : std::strerror(errno);
+    const std::string reason = known ? "it is not a regular file" : std::strerror(errno);
     if (file_ >= 0) {
       ::close(file_);
     }
-    throw DataError(cat(path_, ": cannot be read: ", reason));
+    throw DataError(fmt::format("{}: cannot read the file: {}", path_, reason));
   }
   file_bytes_ = static_cast<std::uint64_t>(status.st_size);
   ::posix_fadvise(file_, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -74,8 +74,8 @@ bool TfRecordReader::fill(std::size_t bytes) {
       continue;
     }
     if (count < 0) {
-      throw DataError(
-          cat(path_, ", offset ", file_position_, ": cannot be read: ", std::strerror(errno)));
+      throw DataError(fmt::format("{}, offset {}: cannot read the file: {}", path_, file_position_,
+                                  std::strerror(errno)));
     }
     if (count == 0) {
       return false;
@@ -90,21 +90,25 @@ bool TfRecordReader::fill(std::size_t bytes) {
 
 std::string TfRecordReader::header_mismatch() const {
   const std::string_view start(buffer_.get() + begin_, kTfRecordHeaderBytes);
-  const std::string place = cat(path_, ", offset ", offset_, ": ");
   if (offset_ == 0 && start.starts_with("\x1f\x8b\x08")) {
-    return cat(place, "this is a gzip file; only uncompressed TFRecords are read");
+    return fmt::format(
+        "{}, offset 0: this is a gzip file; only uncompressed TFRecords are accepted", path_);
   }
   if (offset_ == 0) {
-    return cat(place, "no TFRecord: the checksum of the first record's length does not match");
+    return fmt::format(
+        "{}, offset 0: this is not a TFRecord: the checksum of the first record's length does not "
+        "match",
+        path_);
   }
-  return cat(place, "corrupted record: the checksum of its length does not match");
+  return fmt::format("{}, offset {}: corrupted record: the checksum of its length does not match",
+                     path_, offset_);
 }
 
 std::optional<TfRecordView> TfRecordReader::next() {
   const auto truncated = [this](std::uint64_t size) {
     const std::uint64_t left = std::max(file_bytes_, offset_ + buffered()) - offset_;
-    return DataError(
-        cat(path_, ", offset ", offset_, ": truncated record: ", left, " of ", size, " bytes"));
+    return DataError(fmt::format("{}, offset {}: truncated record: the file has {} of its {} bytes",
+                                 path_, offset_, left, size));
   };
   if (!fill(kTfRecordHeaderBytes)) {
     if (buffered() == 0) {
@@ -120,8 +124,9 @@ std::optional<TfRecordView> TfRecordReader::next() {
   // Compare the length with the file's size before allocating anything.
   const std::uint64_t size = length + kTfRecordHeaderBytes + kTfRecordFooterBytes;
   if (size < length) {
-    throw DataError(cat(path_, ", offset ", offset_, ": truncated record: its length is ", length,
-                        " bytes, more than any file holds"));
+    throw DataError(fmt::format(
+        "{}, offset {}: truncated record: its length is {} bytes, more than any file can hold",
+        path_, offset_, length));
   }
   if (size > file_bytes_ - offset_ || !fill(size)) {
     throw truncated(size);

@@ -33,7 +33,7 @@ void append_record(std::string& out, std::string_view data) {
 }
 
 WriteError write_error(const std::string& path) {
-  return WriteError(cat(path, ": cannot be written: ", std::strerror(errno)));
+  return WriteError(fmt::format("{}: cannot write the file: {}", path, std::strerror(errno)));
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ std::string frame_tfrecord(std::string_view data) {
 
 TfRecordWriter::TfRecordWriter(std::string path) : path_(std::move(path)) {
   const std::filesystem::path target(path_);
-  temporary_ = target.parent_path() / cat(".", target.filename().string(), ".", ::getpid());
+  temporary_ = target.parent_path() / fmt::format(".{}.{}", target.filename().string(), ::getpid());
   file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file_ < 0) {
     throw write_error(path_);

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::abort();
   }
   try {
-    bench::TfRecordReader reader(bench::cat("/proc/self/fd/", file), 64);
+    bench::TfRecordReader reader(fmt::format("/proc/self/fd/{}", file), 64);
     std::size_t total = 0;
     while (const auto record = reader.next()) {
       if (record->offset != total) {

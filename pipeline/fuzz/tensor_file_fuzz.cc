@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::abort();
   }
   try {
-    const bench::TensorFile file(bench::cat("/proc/self/fd/", fd));
+    const bench::TensorFile file(fmt::format("/proc/self/fd/{}", fd));
     std::uint64_t length = 0;
     std::memcpy(&length, data, sizeof(length));
     if (file.size_bytes() != size || sizeof(length) + length + read_all(file) != size) {

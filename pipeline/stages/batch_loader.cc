@@ -44,7 +44,7 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
                           .slots = options.num_slots})) {
   check(options.batch > 0 && options.image_elements > 0 && options.num_threads > 0 &&
             options.num_slots >= 2,
-        "a loader has a batch, a worker and two slots");
+        "a loader needs images, a thread and two slots");
   const auto batch = static_cast<std::size_t>(options.batch);
   const std::size_t bytes = batch * static_cast<std::size_t>(options.image_elements) *
                             (options.type == SlotType::u8 ? sizeof(std::uint8_t) : sizeof(float));

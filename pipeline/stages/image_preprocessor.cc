@@ -19,10 +19,11 @@ Interpolation interpolation_of(ResizeMethod method) {
 
 ImagePreprocessor::ImagePreprocessor(const PreprocessOptions& options)
     : options_(options), decoder_(options.dct) {
-  check(options.output.width > 0 && options.output.height > 0, "images have a size");
+  check(options.output.width > 0 && options.output.height > 0,
+        "the size of images must be positive");
   check(options.method == ResizeMethod::bilinear || options.method == ResizeMethod::nearest ||
             options.method == ResizeMethod::crop,
-        "the resize method is built");
+        "the resize method is not built");
 }
 
 JpegHeader ImagePreprocessor::decode(std::string_view jpeg, std::span<const RelativeBox> boxes,

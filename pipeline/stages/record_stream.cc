@@ -60,8 +60,8 @@ class InterleavedShards final : public RecordStream {
       }
     }
     if (records_ == 0) {
-      throw DataError(cat(*paths_.front(), ": holds no record, as all ", paths_.size(),
-                          " files of the dataset"));
+      throw DataError(fmt::format("{}: the dataset contains no records (files: {})",
+                                  *paths_.front(), paths_.size()));
     }
     ++epoch_;
     at_start_ = true;
@@ -152,7 +152,8 @@ class RepeatedRecord final : public RecordStream {
 
 std::unique_ptr<RecordStream> interleave_shards(const std::vector<std::string>& shards,
                                                 const InterleaveOptions& options) {
-  check(!shards.empty() && options.cycle_length > 0, "interleave has files and a cycle");
+  check(!shards.empty() && options.cycle_length > 0,
+        "interleaving needs at least one file and a cycle length of at least 1");
   return std::make_unique<InterleavedShards>(shards, options);
 }
 

@@ -168,7 +168,7 @@ void Resizer::mix(const RgbxView& source, const AxisTaps& columns, const AxisTap
                   const Pack& pack) {
   check(columns.size() > 0 && rows.size() > 0 && columns.lowest() >= 0 && rows.lowest() >= 0 &&
             columns.highest() < source.width && rows.highest() < source.height,
-        "resize taps lie within the source");
+        "resize taps must be inside the source");
   const auto width = static_cast<std::size_t>(columns.size());
   const auto height = static_cast<std::size_t>(rows.size());
   const std::size_t plane = (width + kPlaneMultiple - 1) / kPlaneMultiple * kPlaneMultiple;

@@ -24,7 +24,7 @@ SampleOrder::SampleOrder(std::unique_ptr<RecordStream> source, std::size_t capac
       capacity_(capacity),
       seed_(seed),
       random_(shuffle_random(seed, 0)) {
-  check(capacity > 0, "a shuffle buffer holds at least one record");
+  check(capacity > 0, "a shuffle buffer must hold at least one record");
 }
 
 void SampleOrder::refill() {
@@ -50,7 +50,7 @@ Sample SampleOrder::next() {
     random_ = shuffle_random(seed_, epoch_);
     refill();
   }
-  check(!held_.empty(), "an epoch holds at least one record");
+  check(!held_.empty(), "an epoch must have at least one record");
   const std::size_t drawn = random_.below(static_cast<std::uint32_t>(held_.size()));
   std::swap(held_[drawn], held_.back());
   Sample sample{.record = std::move(held_.back()), .epoch = epoch_, .index = index_++};

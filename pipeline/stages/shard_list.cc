@@ -18,7 +18,8 @@ void refuse_special(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    throw UsageError(cat(path.string(), ": cannot be read: it is no ordinary file"));
+    throw UsageError(
+        fmt::format("{}: cannot read the file: it is not a regular file", path.string()));
   }
 }
 
@@ -27,7 +28,7 @@ void refuse_special(const std::filesystem::path& path) {
 std::string_view shard_prefix(bool training) { return training ? "train" : "validation"; }
 
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix) {
-  return find_matching_files(folder, cat(prefix, "-*-of-*"));
+  return find_matching_files(folder, fmt::format("{}-*-of-*", prefix));
 }
 
 void require_folder(const std::string& folder, std::string_view content) {
@@ -36,16 +37,21 @@ void require_folder(const std::string& folder, std::string_view content) {
   if (std::filesystem::is_directory(status)) {
     return;
   }
-  const std::string why =
-      status.type() == std::filesystem::file_type::not_found ? "there is no such folder"
-      : std::filesystem::exists(status)                      ? "is a file, not a folder"
-                                        : cat("cannot be looked at: ", error.message());
-  throw UsageError(cat("--data_dir=", folder, ": ", why, "; accepted is a folder with ", content));
+  if (status.type() == std::filesystem::file_type::not_found) {
+    throw UsageError(fmt::format("--data_dir={}: the folder does not exist; give a folder with {}",
+                                 folder, content));
+  }
+  if (std::filesystem::exists(status)) {
+    throw UsageError(
+        fmt::format("--data_dir={}: this is a file; give a folder with {}", folder, content));
+  }
+  throw UsageError(fmt::format("--data_dir={}: cannot access the folder: {}; give a folder with {}",
+                               folder, error.message(), content));
 }
 
 std::vector<std::string> find_matching_files(const std::string& folder,
                                              const std::string& pattern) {
-  require_folder(folder, cat("files ", pattern));
+  require_folder(folder, "files " + pattern);
   std::error_code error;
   std::vector<std::string> shards;
   std::filesystem::directory_iterator entries(folder, error);
@@ -57,10 +63,12 @@ std::vector<std::string> find_matching_files(const std::string& folder,
     }
   }
   if (error) {
-    throw UsageError(cat("--data_dir=", folder, ": cannot be read: ", error.message()));
+    throw UsageError(
+        fmt::format("--data_dir={}: cannot read the folder: {}", folder, error.message()));
   }
   if (shards.empty()) {
-    throw UsageError(cat("--data_dir=", folder, ": holds no files ", pattern));
+    throw UsageError(
+        fmt::format("--data_dir={}: the folder contains no files {}", folder, pattern));
   }
   std::sort(shards.begin(), shards.end());
   return shards;

@@ -45,13 +45,13 @@ std::string shard_ending_with(const std::string& example) {
   return frame_tfrecord(good_example()) + frame_tfrecord(good_example()) + frame_tfrecord(example);
 }
 std::string place_of_third() {
-  return cat("train-00000-of-00001, offset ", 2 * (good_example().size() + 16), ": ");
+  return fmt::format("train-00000-of-00001, offset {}: ", 2 * (good_example().size() + 16));
 }
 
 TEST(BadInput, LabelOutOfRangeIsNamedWithTheAcceptedRange) {
   for (const std::int64_t label : {-1LL, 11LL, 1LL << 40}) {
     EXPECT_THAT(message_for(shard_ending_with(good_example(label))),
-                AllOf(HasSubstr(place_of_third()), HasSubstr(cat("label ", label)),
+                AllOf(HasSubstr(place_of_third()), HasSubstr(fmt::format("label {}", label)),
                       HasSubstr("0 to 10 are accepted")));
   }
   EXPECT_EQ(message_for(shard_ending_with(good_example(10))), "");
@@ -82,7 +82,7 @@ TEST(BadInput, MissingAndMalformedFeaturesAreNamed) {
       {ExampleWriter().integer("image/class/label", 1).serialize(), "encoded is missing"},
       {ExampleWriter().integer("image/class/label", 1).integer("image/encoded", 2).serialize(),
        "encoded is not one byte"},
-      {with_box(one, two), "not equally many"},
+      {with_box(one, two), "must have the same number of floats"},
       {with_box(one, over), "box 0"},
       {with_box({0.7F}, one), "0 <= min <= max <= 1"},
       {"no message", "well-formed"},
@@ -103,11 +103,11 @@ TEST(BadInput, ImagesThatAreNoJpegOrTruncatedAreNamed) {
   };
   const std::vector<Case> cases = {
       {"", "empty"},
-      {"\x89PNG\r\n\x1a\n", "no JPEG: it is a PNG"},
-      {"some text", "no JPEG"},
+      {"\x89PNG\r\n\x1a\n", "not a JPEG: it is a PNG"},
+      {"some text", "not a JPEG"},
       {jpeg.substr(0, jpeg.size() / 2), "truncated"},
       {jpeg.substr(0, jpeg.size() - 2), "truncated"},
-      {jpeg.substr(0, 100), "cannot be decoded"},
+      {jpeg.substr(0, 100), "cannot decode the JPEG"},
   };
   for (const Case& bad : cases) {
     EXPECT_THAT(message_for(shard_ending_with(test::image_example(bad.image, 1))),
@@ -123,7 +123,7 @@ TEST(BadInput, TruncatedShardsAndFlippedBitsAreNamed) {
   flipped[flipped.size() - 300] = static_cast<char>(flipped[flipped.size() - 300] ^ 4);
   EXPECT_THAT(message_for(flipped),
               AllOf(HasSubstr(place_of_third()), HasSubstr("corrupted record")));
-  EXPECT_THAT(message_for(""), HasSubstr("holds no record"));
+  EXPECT_THAT(message_for(""), HasSubstr("contains no records (files: 1)"));
 }
 
 TEST(BadInput, GivesTheSameErrorForAnyNumberOfThreads) {

@@ -89,7 +89,7 @@ TEST(BatchLoader, FillsThePlaceOfABatchOnceItIsReleased) {
   EXPECT_TRUE(prepares(*loader, 2 * kBatch));
   EXPECT_EQ(loader->next().labels[0], 0);
   loader->release();
-  EXPECT_TRUE(prepares(*loader, 3 * kBatch)) << "nobody has asked for the next one";
+  EXPECT_TRUE(prepares(*loader, 3 * kBatch)) << "the next batch has not been requested";
   loader->release();
   EXPECT_EQ(loader->next().labels[0], kBatch) << "it was released once";
   EXPECT_TRUE(prepares(*loader, 3 * kBatch));

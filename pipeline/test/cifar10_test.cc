@@ -176,9 +176,9 @@ TEST(Cifar10Input, RefusesFilesTooLargeToBeKeptInMemory) {
   EXPECT_EQ(test::message_of<DataError>([&] {
               make_cifar10_input(spec_of(1), {.data_dir = folder.path(), .training = false});
             }),
-            cat(path,
-                ": 30730000000 bytes are too many; CIFAR-10's files have 30730000 bytes each "
-                "and are kept in memory, 1073741824 bytes of all files are accepted"));
+            path +
+                ": 30730000000 bytes are too many; at most 1073741824 are accepted in total, "
+                "because the files are kept in memory; CIFAR-10 files have 30730000 each");
 }
 
 TEST(Cifar10Input, DistortsByShiftsOfUpToFourPixelsAndByMirroring) {
@@ -227,9 +227,11 @@ TEST(Cifar10Input, RefusesFoldersWithoutItsFiles) {
     return test::message_of<UsageError>(
         [&] { make_cifar10_input(spec_of(1), {.data_dir = folder.path()}); });
   };
-  EXPECT_THAT(refusal(), HasSubstr("holds no files data_batch_*.bin"));
+  EXPECT_THAT(refusal(), HasSubstr("the folder contains no files data_batch_*.bin"));
   test::write_file(folder.file("data_batch_1"), "pickled");
-  EXPECT_THAT(refusal(), HasSubstr("Python version (data_batch_1), which is not read; the binary"));
+  EXPECT_THAT(
+      refusal(),
+      HasSubstr("Python version (data_batch_1); the binary version (data_batch_1.bin) is needed"));
 }
 
 TEST(Cifar10Input, RefusesOtherSizes) {
@@ -237,7 +239,7 @@ TEST(Cifar10Input, RefusesOtherSizes) {
   spec.height = 24;
   EXPECT_THAT(
       test::message_of<UsageError>([&] { make_cifar10_input(spec, {.data_dir = "nowhere"}); }),
-      HasSubstr("cifar10 images are 32 x 32 pixels in 3 channels, not 24 x 32"));
+      HasSubstr("cifar10 images are 32 x 32 pixels with 3 channels, not 24 x 32"));
 }
 
 TEST(Cifar10Input, RefusesFilesThatAreNoWholeRecords) {

@@ -153,11 +153,11 @@ TEST(ImagenetInput, CountsLabelsFromTheFirstOne) {
   spec.num_classes = 2;
   EXPECT_THAT(
       test::message_of<DataError>([&] { make_imagenet_input(spec, options)->next(); }),
-      testing::HasSubstr("label 3 is out of range; 1 to 2 are accepted; --num_classes=4 would"));
+      testing::HasSubstr("label 3 is out of range; 1 to 2 are accepted; use --num_classes=4 to"));
   spec.first_label = 2;
   EXPECT_THAT(
       test::message_of<DataError>([&] { make_imagenet_input(spec, options)->next(); }),
-      testing::HasSubstr("label 1 is out of range; 2 to 3 are accepted; --num_classes=4 would"));
+      testing::HasSubstr("label 1 is out of range; 2 to 3 are accepted; use --num_classes=4 to"));
 }
 
 TEST(ImagenetInput, NamesNoNumberOfClassesForLabelsThatNoNetworkTakes) {
@@ -169,8 +169,9 @@ TEST(ImagenetInput, NamesNoNumberOfClassesForLabelsThatNoNetworkTakes) {
     const DatasetOptions options{.data_dir = folder.path(), .training = false, .num_threads = 1};
     InputSpec spec = small_spec(1);
     spec.num_classes = 3;
-    EXPECT_THAT(test::message_of<DataError>([&] { make_imagenet_input(spec, options)->next(); }),
-                testing::EndsWith(cat("label ", label, " is out of range; 0 to 2 are accepted")));
+    EXPECT_THAT(
+        test::message_of<DataError>([&] { make_imagenet_input(spec, options)->next(); }),
+        testing::EndsWith(fmt::format("label {} is out of range; 0 to 2 are accepted", label)));
   }
 }
 
@@ -207,7 +208,7 @@ TEST(ImagenetInput, CachesWithoutChangingTheFirstEpochAndRepeatsOneSampleOnReque
   EXPECT_EQ(std::count(batches.labels.begin(), batches.labels.end(), 1), 16);
   EXPECT_FALSE(std::equal(batches.images.begin(), batches.images.begin() + kImage,
                           batches.images.begin() + kImage))
-      << "each repetition is distorted anew";
+      << "each repetition has new distortions";
 }
 
 TEST(ImagenetInput, CountsWhatItDid) {
@@ -283,8 +284,9 @@ TEST(ImagenetInput, TakesItsSlotsFromTheAllocatorAndGivesThemBack) {
 TEST(ImagenetInput, ReadsWhatTensorFlowWrote) {
   const char* folder = std::getenv("BENCH_TEST_TFRECORDS");
   if (folder == nullptr) {
-    GTEST_SKIP() << "BENCH_TEST_TFRECORDS names no folder with shards written by TensorFlow, "
-                    "train-* and validation-*, whose images are of one grey, which tells the label";
+    GTEST_SKIP()
+        << "BENCH_TEST_TFRECORDS must name a folder with the shards train-* and validation-*, "
+           "written by TensorFlow; the grey level of an image encodes its label";
   }
   InputSpec spec = small_spec(64);
   spec.num_classes = 1001;

@@ -131,10 +131,10 @@ TEST(JpegDecoder, SaysWhatIsNoJpeg) {
     return test::message_of<DataError>([&] { decoder.open(data); });
   };
   EXPECT_THAT(reason(""), HasSubstr("empty"));
-  EXPECT_THAT(reason("\x89PNG\r\n\x1a\n"), HasSubstr("no JPEG: it is a PNG"));
+  EXPECT_THAT(reason("\x89PNG\r\n\x1a\n"), HasSubstr("not a JPEG: it is a PNG"));
   EXPECT_THAT(reason("GIF89a"), HasSubstr("GIF"));
-  EXPECT_THAT(reason("hello"), HasSubstr("no JPEG"));
-  EXPECT_THAT(reason("\xff\xd8 nothing that follows"), HasSubstr("cannot be decoded"));
+  EXPECT_THAT(reason("hello"), HasSubstr("not a JPEG"));
+  EXPECT_THAT(reason("\xff\xd8 nothing that follows"), HasSubstr("cannot decode the JPEG"));
 }
 
 TEST(JpegDecoder, RefusesATruncatedImageWhateverTheWindow) {

@@ -62,7 +62,7 @@ TEST(SampleOrder, GivesEveryRecordOncePerEpochForAnyCapacity) {
       std::iota(all.begin(), all.end(), 0U);
       EXPECT_EQ(records, all) << "capacity " << capacity;
     }
-    EXPECT_EQ(orders.size(), capacity == 1 ? 1U : 4U) << "each epoch has an order of its own";
+    EXPECT_EQ(orders.size(), capacity == 1 ? 1U : 4U) << "each epoch has a different order";
   }
 }
 

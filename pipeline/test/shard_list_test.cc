@@ -31,13 +31,14 @@ TEST(ShardList, RefusesWhatIsNoOrdinaryFileBeforeItIsOpened) {
   };
   const test::TemporaryFolder pipe;
   ASSERT_EQ(mkfifo(pipe.file("train-00000-of-00001").c_str(), 0600), 0);
-  EXPECT_THAT(refusal(pipe), HasSubstr("train-00000-of-00001: cannot be read: it is no ordinary"));
+  EXPECT_THAT(refusal(pipe),
+              HasSubstr("train-00000-of-00001: cannot read the file: it is not a regular"));
   const test::TemporaryFolder sub;
   std::filesystem::create_directory(sub.file("train-00000-of-00001"));
-  EXPECT_THAT(refusal(sub), HasSubstr("it is no ordinary file"));
+  EXPECT_THAT(refusal(sub), HasSubstr("it is not a regular file"));
   const test::TemporaryFolder link;
   std::filesystem::create_symlink("/dev/zero", link.file("train-00000-of-00001"));
-  EXPECT_THAT(refusal(link), HasSubstr("it is no ordinary file"));
+  EXPECT_THAT(refusal(link), HasSubstr("it is not a regular file"));
 }
 
 TEST(ShardList, AddsUpTheSizesOfTheFilesThatCanBeSeen) {
@@ -57,7 +58,7 @@ TEST(ShardList, NamesPatternAndFolderWhenThereIsNothing) {
   const std::string missing =
       test::message_of<UsageError>([&] { find_shards(folder.file("absent"), "validation"); });
   EXPECT_THAT(missing, HasSubstr("absent"));
-  EXPECT_THAT(missing, HasSubstr("there is no such folder; accepted is a folder with files "
+  EXPECT_THAT(missing, HasSubstr("the folder does not exist; give a folder with files "
                                  "validation-*-of-*"));
 }
 
@@ -66,9 +67,9 @@ TEST(ShardList, TellsAFileFromAFolder) {
   test::write_file(folder.file("train-00000-of-00001"), "");
   const std::string file = folder.file("train-00000-of-00001");
   EXPECT_THAT(test::message_of<UsageError>([&] { find_shards(file, "train"); }),
-              HasSubstr("00001: is a file, not a folder; accepted is a folder with files train-"));
+              HasSubstr("00001: this is a file; give a folder with files train-"));
   EXPECT_THAT(test::message_of<UsageError>([&] { find_shards(file + "/below", "train"); }),
-              HasSubstr("below: there is no such folder"));
+              HasSubstr("below: the folder does not exist"));
 }
 
 TEST(ShardList, SaysWhyAFolderCannotBeLookedAt) {
@@ -76,7 +77,7 @@ TEST(ShardList, SaysWhyAFolderCannotBeLookedAt) {
   const test::TemporaryFolder folder;
   const std::string name = folder.file(std::string(300, 'x'));
   EXPECT_THAT(test::message_of<UsageError>([&] { find_shards(name, "train"); }),
-              HasSubstr(": cannot be looked at: File name too long; accepted is a folder with "));
+              HasSubstr(": cannot access the folder: File name too long; give a folder with "));
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ TEST(TensorFileInput, PutsChannelsLastWhenTheLayoutAsksForIt) {
 }
 
 TEST(TensorFileInput, RefusesImagesOfAnotherSizeOrNoWholeBatches) {
-  const std::string wanted = "Nx3x1x2 with N a multiple of the batch of 2";
+  const std::string wanted = "Nx3x1x2 with N a multiple of the batch size 2";
   EXPECT_THAT(refusal({.shape = {4, 3, 2, 2}}), HasSubstr("images is 4x3x2x2 of F32"));
   EXPECT_THAT(refusal({.shape = {3, 3, 1, 2}}), HasSubstr(wanted));
   EXPECT_THAT(refusal({.shape = {0, 3, 1, 2}}), HasSubstr(wanted));
@@ -126,7 +126,7 @@ TEST(TensorFileInput, RefusesImagesOfAnotherSizeOrNoWholeBatches) {
 
 TEST(TensorFileInput, RefusesLabelsThatAreNotOnePerImageOrNoClass) {
   EXPECT_THAT(refusal({.labels = {0, 1}, .labels_shape = {2}}),
-              HasSubstr("labels is 2 of I64; 4 of I64 are needed"));
+              HasSubstr("labels is 2 of I64; this run needs 4 of I64"));
   EXPECT_THAT(refusal({.labels_shape = {4, 1}}), HasSubstr("labels is 4x1"));
   EXPECT_THAT(refusal({.labels = {0, 1, 5, 0}}), HasSubstr("labels[2] is 5; 0 to 4 are accepted"));
   EXPECT_THAT(refusal({.labels = {0, -1, 0, 0}}), HasSubstr("labels[1] is -1"));

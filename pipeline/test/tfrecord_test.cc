@@ -92,7 +92,8 @@ TEST(TfRecord, NamesFileAndOffsetWhereverTheFileIsCut) {
       continue;
     }
     const auto next_end = std::upper_bound(ends.begin(), ends.end(), length);
-    EXPECT_THAT(message, HasSubstr(cat(path, ", offset ", *(next_end - 1), ": truncated record")));
+    EXPECT_THAT(message,
+                HasSubstr(fmt::format("{}, offset {}: truncated record", path, *(next_end - 1))));
   }
 }
 
@@ -114,9 +115,9 @@ TEST(TfRecord, TellsALengthThatNoFileHolds) {
   const std::string length(8, '\xff');
   test::write_file(path, length + frame_tfrecord(length).substr(12 + 8, 4) + std::string(100, ' '));
   EXPECT_EQ(test::message_of<DataError>([&] { read_all(path); }),
-            cat(path,
+            path +
                 ", offset 0: truncated record: its length is 18446744073709551615 bytes, more "
-                "than any file holds"));
+                "than any file can hold");
 }
 
 TEST(TfRecord, RefusesALengthBeyondTheFileBeforeAllocatingIt) {
@@ -136,16 +137,16 @@ TEST(TfRecord, SaysWhatAForeignFileIs) {
   test::write_file(path, std::string("\x1f\x8b\x08\0\0\0\0\0\0\0\0\0\0\0\0\0", 16));
   EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }), HasSubstr("gzip"));
   test::write_file(path, "this is some text and no TFRecord at all");
-  EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }), HasSubstr("no TFRecord"));
+  EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }), HasSubstr("not a TFRecord"));
   EXPECT_THAT(test::message_of<DataError>([&] { read_all(folder.file("absent")); }),
-              HasSubstr("absent: cannot be read"));
+              HasSubstr("absent: cannot read the file"));
 }
 
 TEST(TfRecordReader, DoesNotWaitForAPipe) {
   const TemporaryFolder folder;
   ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
   EXPECT_THAT(test::message_of<DataError>([&] { TfRecordReader reader(folder.file("pipe")); }),
-              HasSubstr("pipe: cannot be read: it is no ordinary file"));
+              HasSubstr("pipe: cannot read the file: it is not a regular file"));
 }
 
 TEST(TfRecordWriter, LeavesNothingBehindUnlessFinished) {

@@ -61,7 +61,7 @@ write_contents() {
   contents_libc=$(LC_ALL=C objdump -T "$1"/bin/* "$1"/lib/*.so* 2>/dev/null | grep -o 'GLIBC_[0-9.]*' |
     sort -uV | tail -n 1)
   echo "$2 for Linux on $(uname -m), with a C library of version ${contents_libc#GLIBC_} or newer."
-  echo "bin/bench runs wherever this folder lies. The licences' texts are in share/doc/bench."
+  echo "bin/bench runs from any location of this folder. The licence texts are in share/doc/bench."
   echo
   for contents_file in "$1"/bin/* "$1"/lib/*.so* "$1"/tools/*; do
     [ -f "$contents_file" ] || continue

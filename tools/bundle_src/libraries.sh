@@ -28,7 +28,7 @@ needed_by() {
 
 # take_library STAGE NAME PATH: copies a library and records its origin in STAGE.taken.
 take_library() {
-  cp -L "$3" "$1/lib/$2" || fail "$3 cannot be copied"
+  cp -L "$3" "$1/lib/$2" || fail "cannot copy $3"
   printf '%s\t%s\n' "$2" "$3" >>"$1.taken"
 }
 
@@ -41,7 +41,7 @@ take_near() {
     take_library "$1" "$(basename "$near_path")" "$near_path"
     return
   done
-  fail "no $3 in $2, where the other libraries of CUDA are"
+  fail "$3 is missing from $2, which contains the other CUDA libraries"
 }
 
 # Libraries that cuDNN and cuBLASLt open only at run time. cuDNN's graph interface needs no others: `ops`, `cnn` and
@@ -72,7 +72,7 @@ take_libraries() {
     if [ "$2" != all ] && is_cuda_library "$take_name"; then
       continue
     fi
-    [ -n "$take_path" ] || fail "the library $take_name, which the programs need, is not found"
+    [ -n "$take_path" ] || fail "cannot find the library $take_name, which the programs need"
     take_library "$1" "$take_name" "$take_path"
   done <"$1.needed"
 }

@@ -57,7 +57,7 @@ touch "$cuda/lib64/libcublasLt.so"
 says "nothing is missing when all has come" "missing: []; cuDNN: $scratch/machine/opt/dnn/lib/libcudnn.so.9"
 rm -r "$scratch/build"
 CUDNN_PATH=/opt/dnn says "cuDNN is found by the environment's CUDNN_PATH" "missing: []"
-says "a prefix is not left aside in silence" "BENCH_CUDA_PREFIX=/opt/dnn: nvcc is $cuda/bin/nvcc; give a folder" \
+says "an unusable prefix causes an error" "BENCH_CUDA_PREFIX=/opt/dnn: nvcc is $cuda/bin/nvcc; give a folder" \
   -DBENCH_CUDA_PREFIX=/opt/dnn
 
 [ "$failures" = 0 ] || exit 1

@@ -16,7 +16,7 @@ from .runner import Log, Outcome, Runner
 class State(enum.Enum):
     PASSED = "passed"
     FAILED = "FAILED"
-    UNFINISHED = "not finished in its time"
+    UNFINISHED = "not finished in time"
     SKIPPED = "skipped"
     NOT_REACHED = "not reached"
 
@@ -73,7 +73,7 @@ class Check:
         outcome = self.ours("bench", "--list_models", limit=SHORT_SECONDS)
         found = models(outcome.lines)
         if not outcome.ended_well or not found:
-            raise PartError(f"bench --list_models: {'no list' if outcome.ended_well else outcome.why()}")
+            raise PartError(f"bench --list_models: {'it printed no models' if outcome.ended_well else outcome.why()}")
         return found
 
     def speed(self, flags: Sequence[str], limit: float | None = None, keep: str | None = None) -> float:

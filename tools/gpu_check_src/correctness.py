@@ -7,6 +7,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 from .check import SHORT_SECONDS, Check, State, Verdict
 from .readers import Suite, differences, verified
+from .runner import TIME_LIMIT
 
 # Number of processes that share a card, so that the host computes at the same time.
 _MOST_PROCESSES = 8
@@ -26,18 +27,18 @@ def properties(check: Check) -> Verdict:
     try:
         found = json.loads("\n".join(outcome.lines))
     except json.JSONDecodeError as error:
-        return Verdict(State.FAILED, f"gpu_properties printed no JSON: {error}")
+        return Verdict(State.FAILED, f"the output of gpu_properties is not JSON: {error}")
     (check.output / "device_properties.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    check.say(f"driver for CUDA {found['cuda_of_driver']}, {', '.join(found['libraries'])}")
+    check.say(f"CUDA version of the driver: {found['cuda_of_driver']}, {', '.join(found['libraries'])}")
     for gpu in found["gpus"]:
         card = gpu["description"]
         check.say(f"{card['name']}: compute capability {card['capability']}, {card['multiprocessors']} "
                   f"multiprocessors, {card['memory_bytes'] / 2**30:.1f} GiB")
         if not isinstance(gpu["of_cudnn"], dict):
-            check.say(f"cuDNN's own description: {gpu['of_cudnn']}")
+            check.say(f"cuDNN's description is unavailable: {gpu['of_cudnn']}")
             continue
         for difference in differences(gpu["for_cudnn"], gpu["of_cudnn"]):
-            check.say(f"described differently: {difference}")
+            check.say(f"the descriptions differ: {difference}")
     return Verdict(State.PASSED, f"{found['gpus'][0]['description']['name']}, {', '.join(found['libraries'])}")
 
 
@@ -64,7 +65,7 @@ def _shard(check: Check, number: int, count: int) -> tuple[Suite, str]:
                          environment={"GTEST_TOTAL_SHARDS": str(count), "GTEST_SHARD_INDEX": str(number)})
     if outcome.status is not None and outcome.status not in (0, 1):
         return suite, f"{outcome.why()}{f', in {suite.open}' if suite.open else ''}"
-    if outcome.status is None and not outcome.reason.startswith("ended at"):
+    if outcome.status is None and not outcome.reason.startswith(TIME_LIMIT):
         return suite, outcome.reason
     if outcome.status == 1 and not suite.failed:
         return suite, outcome.why()
@@ -79,22 +80,22 @@ def conformance(check: Check) -> Verdict:
         total.add(suite)
         faults += [fault] if fault else []
     for fault in faults:
-        check.say(f"a process {fault}")
+        check.say(f"a process failed: {fault}")
     for name in sorted(total.failed)[:_SHOWN]:
         check.say(f"failed: {name}")
     if len(total.failed) > _SHOWN:
-        check.say(f"and {len(total.failed) - _SHOWN} more, in the log")
+        check.say(f"{len(total.failed) - _SHOWN} more failures are in the log")
     text = (f"{len(total.passed)} passed, {len(total.failed)} failed, {len(total.skipped)} skipped of "
             f"{total.tests} tests")
     if faults or total.failed:
-        return Verdict(State.FAILED, text + (f"; processes that broke off: {len(faults)}" if faults else ""))
+        return Verdict(State.FAILED, text + (f"; failed processes: {len(faults)}" if faults else ""))
     if total.tests == 0:
-        return Verdict(State.FAILED, "no test was found")
+        return Verdict(State.FAILED, "no tests were found")
     return Verdict(State.PASSED if total.done == total.tests else State.UNFINISHED, text)
 
 
 def _verify(check: Check, name: str, *flags: str) -> tuple[str, str]:
-    """Returns what was checked, and its verdict. Empty if the time was over."""
+    """Returns what was checked, and its verdict. Empty if no time was left."""
     outcome = check.ours("bench", "--device=gpu", "--verify=model", *flags, name=name)
     found = verified(outcome.lines)
     if found:
@@ -115,7 +116,7 @@ def verify(check: Check) -> Verdict:
     good = sum(verdict.startswith("ok") for verdict in verdicts.values())
     open_ones = [verdict for verdict in verdicts.values() if not verdict]
     if open_ones:
-        check.say(f"not finished in their time: {len(open_ones)}")
+        check.say(f"not finished in time: {len(open_ones)}")
     text = f"{good} of {len(verdicts)} ok"
     if good + len(open_ones) < len(verdicts):
         return Verdict(State.FAILED, text)
@@ -140,7 +141,7 @@ def sanitizer(check: Check) -> Verdict:
             unfinished += outcome.status is None
             if outcome.status not in (None, 0):
                 found.append(name)
-    text = f"{clean} clean{f', {len(found)} not: ' + ', '.join(found) if found else ''}"
+    text = f"{clean} clean{f', {len(found)} with errors: ' + ', '.join(found) if found else ''}"
     if found:
         return Verdict(State.FAILED, text)
     return Verdict(State.UNFINISHED if unfinished else State.PASSED, text)

@@ -90,10 +90,11 @@ class PartsTest(WithMachine):
                  "gpus": [{"description": card, "for_cudnn": {"warpSize": 32}, "of_cudnn": {"warpSize": 64}}]}
         self.program("gpu_properties", f"echo '{json.dumps(found)}'")
         self.assertEqual(correctness.properties(self.check()).state, State.PASSED)
-        self.says("described differently: warpSize: 32, and cuDNN says 64")
+        self.says("the descriptions differ: warpSize: ours is 32, cuDNN's is 64")
         self.assertEqual(json.loads((self.root / "device_properties.json").read_text()), found)
         self.program("gpu_properties", "echo 'this host has no usable GPU'; exit 2")
-        self.assertEqual(correctness.properties(self.check()).summary, "ended with 2: this host has no usable GPU")
+        self.assertEqual(correctness.properties(self.check()).summary,
+                         "exited with status 2: this host has no usable GPU")
 
     def test_conformance_joins_its_shards_and_names_failures(self):
         self.program("gpu_conformance", 'echo "$GTEST_SHARD_INDEX of $GTEST_TOTAL_SHARDS" >>shards; cat suite; exit 1')
@@ -118,7 +119,7 @@ class PartsTest(WithMachine):
         self.assertEqual(correctness.conformance(self.check()).state, State.FAILED)
         self.program("gpu_conformance", "echo 'SKIPPED  this host has no usable GPU'; exit 77")
         self.assertEqual(correctness.conformance(self.check()).state, State.FAILED)
-        self.says("ended with 77")
+        self.says("exited with status 77")
 
     def test_verify_passes_only_where_every_network_is_ok(self):
         self.bench()
@@ -139,7 +140,7 @@ class PartsTest(WithMachine):
 
     def test_towers_pass_where_they_and_nccl_train_as_one_tower_does(self):
         self.assertEqual(self.train(many="2.0, 1.00001"), Verdict(
-            State.PASSED, "right: --virtual_gpus=4 parameter_server, --virtual_gpus=4 replicated, NCCL"))
+            State.PASSED, "correct: --virtual_gpus=4 parameter_server, --virtual_gpus=4 replicated, NCCL"))
 
     def test_towers_that_train_otherwise_fail(self):
         for found in ("2.0, 1.001", "2.0"):
@@ -152,13 +153,13 @@ class PartsTest(WithMachine):
     def test_a_missing_nccl_is_told_and_does_not_fail(self):
         verdict = self.train(told="note: the gradients of one GPU are not added: cannot open NCCL: none")
         self.assertEqual(verdict.state, State.PASSED)
-        self.assertIn("NCCL not tried: cannot open NCCL: none", verdict.summary)
+        self.assertIn("NCCL skipped: cannot open NCCL: none", verdict.summary)
         self.bench("echo 'bench: no memory'; exit 1")
-        self.assertEqual(towers.towers(self.check()).summary, "one tower: ended with 1: bench: no memory")
+        self.assertEqual(towers.towers(self.check()).summary, "one tower: exited with status 1: bench: no memory")
 
     def test_a_list_that_is_missing_ends_the_part_with_the_reason(self):
         self.program("bench", "echo 'bench: broken'; exit 2")
-        with self.assertRaisesRegex(PartError, "--list_models: ended with 2: bench: broken"):
+        with self.assertRaisesRegex(PartError, "--list_models: exited with status 2: bench: broken"):
             speed.zoo(self.check())
 
     def test_bench_and_torch_take_turns(self):
@@ -166,7 +167,7 @@ class PartsTest(WithMachine):
         torch = self.program("torch", 'echo theirs >>turns; echo "{\\"images_per_sec\\": 50}"')
         verdict = speed.against_torch(self.check(torch=str(torch)))
         self.assertEqual(verdict.state, State.PASSED)
-        self.assertIn("2.00 times the best of torch's", verdict.summary)
+        self.assertIn("bench is 2.00 times as fast as the fastest torch", verdict.summary)
         self.assertEqual((self.root / "resnet50_v1.5.json").read_text(), record(100))
         # A round is one run of ours and three of PyTorch's. The profile follows our first run.
         turns = (self.root / "turns").read_text().split()
@@ -176,14 +177,14 @@ class PartsTest(WithMachine):
         self.bench()
         verdict = speed.against_torch(self.check())
         self.assertEqual(verdict, Verdict(State.PASSED, "bench 100 images/s"))
-        self.says("no Python here has PyTorch")
+        self.says("PyTorch and torchvision are not installed")
 
     def test_a_torch_that_fails_is_told_and_left_out(self):
         self.bench()
         torch = self.program("torch", "echo 'RuntimeError: out of memory'; exit 1")
         verdict = speed.against_torch(self.check(torch=str(torch)))
         self.assertEqual(verdict, Verdict(State.PASSED, "bench 100 images/s"))
-        self.says("torch eager              ended with 1: RuntimeError: out of memory")
+        self.says("torch eager              exited with status 1: RuntimeError: out of memory")
 
     def test_options_are_compared_with_their_base(self):
         self.bench("""case "$*" in *--data_format=NCHW*) sed s/100/50/ rate >"$record" ;;
@@ -196,7 +197,8 @@ class PartsTest(WithMachine):
         self.bench("""case "$*" in *--dtype=f16*) echo 'bench: too large'; exit 2 ;; *) cp rate "$record" ;; esac""")
         self.assertEqual(speed.options(self.check()), Verdict(State.FAILED, "2 of 7 measured"))
         self.assertEqual(sum("too large" in line for line in self.said), 1)
-        self.says("f16 --cuda_graph=off                     not measured, since f16 is not")
+        self.says("f16 --cuda_graph=off                     not measured: it is relative to f16, "
+                  "which was not measured")
 
     def test_each_way_of_tuning_has_its_rate(self):
         self.bench("""case "$*" in *--dtype=f16*--autotune=off*) sed s/100/50/ rate >"$record" ;;
@@ -209,14 +211,14 @@ class PartsTest(WithMachine):
             self.says(text)
 
     def test_each_tier_of_fusion_is_told_against_the_one_before(self):
-        self.bench("""case "$*" in *--dump=fusions*) echo 'left out    steps' ;;
+        self.bench("""case "$*" in *--dump=fusions*) echo 'tiers    steps' ;;
             *--forward_only*--freeze_when_forward_only*) sed s/100/300/ rate >"$record" ;;
             *--forward_only*) sed s/100/200/ rate >"$record" ;;
             *--conv_statistics=false*) sed s/100/50/ rate >"$record" ;;
             *--conv_prologue=false*) sed s/100/80/ rate >"$record" ;;
             *) cp rate "$record" ;; esac""")
         self.assertEqual(speed.fusions(self.check()), Verdict(State.PASSED, "5 of 5 measured"))
-        for text in ("left out    steps", "80.0 images/s, 1.60 times training, batch norm apart (",
+        for text in ("tiers    steps", "80.0 images/s, 1.60 times training, batch norm apart (",
                      "100.0 images/s, 1.25 times training, statistics in the convolution (",
                      "inference, batch norm folded                 300.0 images/s, 1.50 times inference ("):
             self.says(text)
@@ -224,7 +226,7 @@ class PartsTest(WithMachine):
     def test_rows_behind_the_end_of_the_time_say_so(self):
         self.bench("exec sleep 100")
         self.assertEqual(speed.tuning(self.check(seconds=1)), Verdict(State.UNFINISHED, "0 of 3 measured"))
-        self.says("--autotune=full                          not measured: no time was left")
+        self.says("--autotune=full                          not measured: no time left")
 
     def test_the_zoo_goes_as_far_as_its_time(self):
         self.bench()
@@ -240,8 +242,8 @@ class PartsTest(WithMachine):
         tool = self.program("sanitizer", """case "$*" in *--autotune=off*) ;; *) exit 98 ;; esac
             case "$*" in *racecheck*resnet20*) echo "ERROR SUMMARY: 1 error"; exit 99 ;; esac""")
         verdict = correctness.sanitizer(self.check(sanitizer=str(tool)))
-        self.assertEqual(verdict, Verdict(State.FAILED, "3 clean, 1 not: racecheck resnet20"))
-        self.says("racecheck resnet20: ended with 99: ERROR SUMMARY: 1 error")
+        self.assertEqual(verdict, Verdict(State.FAILED, "3 clean, 1 with errors: racecheck resnet20"))
+        self.says("racecheck resnet20: exited with status 99: ERROR SUMMARY: 1 error")
 
 
 if __name__ == "__main__":

@@ -33,8 +33,8 @@ except OSError as error:
 else:
     count = ctypes.c_int()
     status = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
-    print("the NVIDIA driver, libcuda.so.1, answers with error %d" % status if status
-          else "" if count.value else "the NVIDIA driver shows no GPU")
+    print("the NVIDIA driver, libcuda.so.1, returns error %d" % status if status
+          else "" if count.value else "the NVIDIA driver reports no GPU")
 """
 
 
@@ -46,10 +46,10 @@ def _building_takes(root: Path) -> str:
     have_onednn = bool(_printed(["sh", str(setup / "onednn.sh"), "find"]).strip())
     onednn = [] if have_onednn else ["oneDNN 3"]
     if shutil.which("dpkg-query") is None:
-        return f", which takes what these Debian packages hold: {', '.join([*names, *onednn])}"
+        return f", which needs the contents of these Debian packages: {', '.join([*names, *onednn])}"
     installed = _printed(["dpkg-query", "-W", "-f=${db:Status-Status} ${Package}\n", *names]).splitlines()
     lacking = [name for name in names if f"installed {name}" not in installed] + onednn
-    return f", for which this machine lacks {', '.join(lacking)}" if lacking else ""
+    return f" after installing {', '.join(lacking)}" if lacking else ""
 
 
 def find_bench(given: str | None) -> Path:
@@ -58,30 +58,30 @@ def find_bench(given: str | None) -> Path:
     for place in places:
         if os.access(place, os.X_OK) and place.is_file():
             return place.resolve()
-    missing = f"no program {' nor '.join(map(str, places))}: unpack a bundle, which needs nothing more, or "
+    missing = f"{' and '.join(map(str, places))} not found: unpack a bundle, which needs nothing else, or "
     if given or not (_ROOT / "tools/setup").is_dir():
         raise MachineError(f"{missing}give --bench=FILE")
-    raise MachineError(f"{missing}build one here with tools/bundle{_building_takes(_ROOT)}")
+    raise MachineError(f"{missing}build one with tools/bundle{_building_takes(_ROOT)}")
 
 
 def find_plugin(bench: Path) -> Path:
     """Throws MachineError."""
     plugin = bench.parent.parent / "lib/libbench_cuda.so"
     if not plugin.exists():
-        raise MachineError(f"{plugin} is not there: this bench is without support for GPUs")
+        raise MachineError(f"{plugin} not found: this bench has no GPU support")
     return plugin
 
 
 def check_card() -> None:
-    """Throws MachineError if there is no GPU that a program can use."""
+    """Throws MachineError if a program cannot use any GPU."""
     said = _printed([sys.executable, "-c", _ASK_DRIVER]).splitlines()
-    why = said[-1] if said else "the NVIDIA driver gives no answer"
+    why = said[-1] if said else "the NVIDIA driver does not answer"
     if not why:
         return
     seen = sorted(glob.glob("/dev/nvidia[0-9]*"))
-    files = f"there is {', '.join(seen)}" if seen else "there is no /dev/nvidia0"
+    files = f"{', '.join(seen)} exists" if seen else "/dev/nvidia0 does not exist"
     chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
-    raise MachineError(f"no GPU, so nothing is checked: {why}, and {files}"
+    raise MachineError(f"no usable GPU found, so nothing was checked: {why}, and {files}"
                        f"{f'; CUDA_VISIBLE_DEVICES is {chosen!r}' if chosen is not None else ''}")
 
 

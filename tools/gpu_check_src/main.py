@@ -14,14 +14,14 @@ from .machine import Machine, MachineError, check_card, find_bench, find_plugin,
 from .marks import Found, marks
 from .runner import Log, Runner
 
-_DESCRIPTION = """Tells within minutes how bench does on a GPU: whether it computes what it should, and how fast. See
+_DESCRIPTION = """Checks within minutes whether bench computes correct results on a GPU, and how fast it is. See
 tools/GPU_CHECK.md.
 
-    gpu_check --output=FOLDER                 everything, in nine minutes
-    gpu_check --parts=verify,zoo              these parts alone
-    gpu_check --seconds=120 --bench=FILE      in two minutes, with this program and those beside it
+    gpu_check --output=FOLDER                 all parts, in nine minutes
+    gpu_check --parts=verify,zoo              only these parts
+    gpu_check --seconds=120 --bench=FILE      in two minutes, with this program and those in its folder
 
-Ends with 2 where there is no card, with 1 where a part failed.
+Exit status: 0 success, 1 a part failed, 2 wrong usage or no usable GPU, 130 interrupted.
 """
 _INTERRUPTED = 130
 # A part does not begin with less time than this.
@@ -47,16 +47,16 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="gpu_check", description=_DESCRIPTION,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=Path("gpu_check_output"),
-                        help="folder for the log and the card's properties; made if missing")
-    parser.add_argument("--seconds", type=float, default=540, help="for all parts together")
-    parser.add_argument("--parts", default=",".join(PARTS), help=f"some of {', '.join(PARTS)}")
-    parser.add_argument("--bench", help="the program; unset: the bundle's, or build/release/bin/bench")
-    parser.add_argument("--python", help="an interpreter with PyTorch and torchvision; unset: python3")
+                        help="folder for the log and the card's properties, created if needed")
+    parser.add_argument("--seconds", type=float, default=540, help="total time of all parts")
+    parser.add_argument("--parts", default=",".join(PARTS), help=f"a list of parts: {', '.join(PARTS)}")
+    parser.add_argument("--bench", help="the program; default: the bundle's, or build/release/bin/bench")
+    parser.add_argument("--python", help="an interpreter with PyTorch and torchvision; default: python3")
     options = parser.parse_args(arguments)
     options.parts = options.parts.split(",")
     unknown = [name for name in options.parts if name not in PARTS]
     if unknown:
-        parser.error(f"--parts={unknown[0]}: accepted are {', '.join(PARTS)}")
+        parser.error(f"--parts={unknown[0]}: unknown part; accepted: {', '.join(PARTS)}")
     if options.seconds <= 0:
         parser.error(f"--seconds={options.seconds:g}: a number above 0 is accepted")
     return options
@@ -66,7 +66,7 @@ def run_part(check: Check, name: str, part: Part) -> Verdict:
     """Runs a part. A failure of any kind does not end the other parts."""
     check.budget.begin(name)
     if check.left() < _LEAST_SECONDS and check.budget.left_of_all() < _LEAST_SECONDS:
-        return Verdict(State.NOT_REACHED, "the time was over")
+        return Verdict(State.NOT_REACHED, "no time left")
     check.say()
     check.say(f"== {name}: {part.__doc__.splitlines()[0]} ({check.left():.0f} s)")
     try:
@@ -75,7 +75,7 @@ def run_part(check: Check, name: str, part: Part) -> Verdict:
         verdict = Verdict(State.FAILED, str(error))
     except Exception as error:  # pylint: disable=broad-exception-caught
         check.log.write(traceback.format_exc())
-        verdict = Verdict(State.FAILED, f"the check itself failed: {type(error).__name__}: {error}")
+        verdict = Verdict(State.FAILED, f"internal error of the check: {type(error).__name__}: {error}")
     check.say(f"== {name}: {verdict.state.value}: {verdict.summary}")
     return verdict
 
@@ -83,9 +83,9 @@ def run_part(check: Check, name: str, part: Part) -> Verdict:
 def _introduce(check: Check, machine: Machine) -> None:
     check.say(f"bench: {machine.bench}")
     if machine.libraries.folders:
-        check.say(f"libraries of CUDA: {', '.join(map(str, machine.libraries.folders))}")
+        check.say(f"CUDA libraries: {', '.join(map(str, machine.libraries.folders))}")
     for name in machine.libraries.missing:
-        check.say(f"not found: {name}, which the library for GPUs needs")
+        check.say(f"not found: {name}, which bench's GPU library needs")
     check.say(f"Python with PyTorch: {machine.torch_python or 'none'}")
     check.say(f"compute-sanitizer: {machine.sanitizer or 'not installed'}")
 

@@ -34,7 +34,7 @@ def _judged(reached: bool) -> str:
 def _whole_conformance(found: Found) -> tuple[str, str]:
     verdict = found.verdicts.get("conformance")
     if verdict is None:
-        return _NOT_MEASURED, "the part conformance was not asked for"
+        return _NOT_MEASURED, "the part conformance was not selected"
     if verdict.state in (State.PASSED, State.FAILED):
         return _judged(verdict.state is State.PASSED), verdict.summary
     return _NOT_MEASURED, f"{verdict.state.value}: {verdict.summary}"
@@ -44,27 +44,27 @@ def _against_torch(found: Found) -> tuple[str, str]:
     rates = found.rates
     missing = [name for name in (BENCH, TORCH_EAGER, TORCH_COMPILED) if name not in rates]
     if missing:
-        return _NOT_MEASURED, f"there is no rate of {', '.join(missing)}"
+        return _NOT_MEASURED, f"missing rates: {', '.join(missing)}"
     better = max((TORCH_EAGER, TORCH_COMPILED), key=rates.__getitem__)
     times = rates[BENCH] / rates[better]
     return (_judged(times >= _TIMES_TORCH),
-            f"{times:.2f} times {better}, {rates[BENCH]:.0f} to {rates[better]:.0f} images/s")
+            f"{times:.2f} times {better} ({rates[BENCH]:.0f} and {rates[better]:.0f} images/s)")
 
 
 def _by_itself(found: Found) -> tuple[str, str]:
     if BENCH not in found.rates:
-        return _NOT_MEASURED, "there is no rate of bench"
+        return _NOT_MEASURED, "missing rate: bench"
     rate = found.rates[BENCH]
     if found.card != _CARD:
-        card = found.card or "a card whose name is not known"
-        return _NOT_JUDGED, f"this mark is for that card, and the {rate:.0f} images/s are of {card}"
+        card = found.card or "whose name is unknown"
+        return _NOT_JUDGED, f"{rate:.0f} images/s were measured on another card, {card}"
     return _judged(rate >= _IMAGES_PER_SECOND), f"{rate:.0f} images/s"
 
 
 _MARKS: dict[str, Callable[[Found], tuple[str, str]]] = {
-    "conformance is whole": _whole_conformance,
-    f"ResNet-50 v1.5 trains in f16 at least {_TIMES_TORCH} times as fast as the better of torch's two": _against_torch,
-    f"and with at least {_IMAGES_PER_SECOND} images/s on an {_CARD}": _by_itself,
+    "all conformance tests pass": _whole_conformance,
+    f"ResNet-50 v1.5 trains in f16 at least {_TIMES_TORCH} times as fast as torch, eager or compiled": _against_torch,
+    f"ResNet-50 v1.5 trains in f16 with at least {_IMAGES_PER_SECOND} images/s on an {_CARD}": _by_itself,
 }
 
 

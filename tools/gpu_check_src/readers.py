@@ -80,7 +80,7 @@ def _good_record(path: Path) -> dict[str, Any]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError) as error:
-        raise NoRateError(f"no record: {error}") from error
+        raise NoRateError(f"cannot read the record: {error}") from error
     if record["status"] != "ok":
         raise NoRateError(f"{record['status']}: {record['status_reason']}")
     return record
@@ -116,12 +116,12 @@ def torch_rate(lines: Sequence[str]) -> float:
             try:
                 return float(json.loads(line)["images_per_sec"])
             except (json.JSONDecodeError, KeyError) as error:
-                raise NoRateError(f"the line of JSON is none: {error}") from error
-    raise NoRateError("no line of JSON")
+                raise NoRateError(f"cannot read the line of JSON: {error}") from error
+    raise NoRateError("the program printed no line of JSON")
 
 
 def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
     """Returns the differences between two descriptions of a card, ignoring fields that identify the individual card."""
     own = {"deviceName", "pciDeviceId", "cudaDeviceId", "driverVer"}
-    return [f"{name}: {ours.get(name)}, and cuDNN says {theirs.get(name)}"
+    return [f"{name}: ours is {ours.get(name)}, cuDNN's is {theirs.get(name)}"
             for name in sorted({*ours, *theirs} - own) if ours.get(name) != theirs.get(name)]

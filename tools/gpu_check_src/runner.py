@@ -11,11 +11,13 @@ from typing import Callable, Mapping, Sequence
 
 # Time between asking a program to end and killing it.
 _GRACE_SECONDS = 2
+# The beginning of the reason of a program that took too long.
+TIME_LIMIT = "stopped at its time limit"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    # None: it was ended at its limit, or did not start.
+    # None: it was stopped at its time limit, or did not start.
     status: int | None
     lines: tuple[str, ...]
     seconds: float
@@ -31,8 +33,8 @@ class Outcome:
         if self.status is None:
             return self.reason
         if self.status < 0:
-            return f"ended by {signal.Signals(-self.status).name}{_behind(self.lines)}"
-        return f"ended with {self.status}{_behind(self.lines)}"
+            return f"killed by {signal.Signals(-self.status).name}{_behind(self.lines)}"
+        return f"exited with status {self.status}{_behind(self.lines)}"
 
 
 def _behind(lines: Sequence[str]) -> str:
@@ -79,7 +81,7 @@ class Runner:
         label = f"[{name}] " if name else ""
         self._log.write(f"{label}$ {' '.join(words)}")
         if limit_seconds <= 0:
-            return Outcome(None, (), 0.0, "no time was left")
+            return Outcome(None, (), 0.0, "no time left")
         try:
             process = self._start(words, environment)
         except OSError as error:
@@ -102,10 +104,10 @@ class Runner:
         seconds = time.monotonic() - start
         with self._lock:
             self._running.discard(process)
-        self._log.write(f"{label}{'ended with ' + str(process.returncode) if ended else 'ended at its limit'}"
+        self._log.write(f"{label}{f'exit status {process.returncode}' if ended else TIME_LIMIT}"
                         f" after {seconds:.1f} s")
         if not ended:
-            return Outcome(None, tuple(lines), seconds, f"ended at its limit of {limit_seconds:.0f} s")
+            return Outcome(None, tuple(lines), seconds, f"{TIME_LIMIT} of {limit_seconds:.0f} s")
         return Outcome(process.returncode, tuple(lines), seconds)
 
     def close(self) -> None:
@@ -119,7 +121,7 @@ class Runner:
     def _start(self, words: Sequence[str], environment: Mapping[str, str] | None) -> subprocess.Popen:
         with self._lock:
             if self._closed:
-                raise OSError(0, "the check is being ended")
+                raise OSError(0, "the check is ending")
             process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                 env={**os.environ, **(environment or {})}, start_new_session=True)

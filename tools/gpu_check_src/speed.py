@@ -48,7 +48,7 @@ def against_torch(check: Check) -> Verdict:
     sides: dict[str, Callable[[], float]] = {
         BENCH: lambda: check.speed((*_RESNET_F16, *_STEPS), keep="resnet50_v1.5.json")}
     if check.machine.torch_python is None:
-        check.say("no Python here has PyTorch and torchvision: bench runs alone")
+        check.say("PyTorch and torchvision are not installed: only bench is measured")
     else:
         for name, flags in _SIDES_OF_TORCH.items():
             sides[name] = lambda flags=flags: check.torch_speed(torch_script(), (*_TORCH, *flags))
@@ -69,11 +69,11 @@ def against_torch(check: Check) -> Verdict:
     medians = {name: statistics.median(found) for name, found in rates.items() if found}
     check.rates.update(medians)
     if BENCH not in medians:
-        return Verdict(State.FAILED, failures.get(BENCH, "no time was left"))
+        return Verdict(State.FAILED, failures.get(BENCH, "no time left"))
     text = ", ".join(f"{name} {rate:.0f}" for name, rate in medians.items()) + " images/s"
     torch = max((rate for name, rate in medians.items() if name != BENCH), default=None)
     if torch is not None:
-        text += f": {medians[BENCH] / torch:.2f} times the best of torch's"
+        text += f": bench is {medians[BENCH] / torch:.2f} times as fast as the fastest torch"
     return Verdict(State.FAILED if BENCH in failures else State.PASSED, text)
 
 
@@ -102,10 +102,10 @@ class _Rows:
         check = self._check
         self._count += 1
         if check.left() <= 0:
-            check.say(f"{name:40} not measured: no time was left")
+            check.say(f"{name:40} not measured: no time left")
             return
         if base and base not in self._rates:
-            check.say(f"{name:40} not measured, since {base} is not")
+            check.say(f"{name:40} not measured: it is relative to {base}, which was not measured")
             return
         before = check.left()
         try:

@@ -41,7 +41,7 @@ def _deviation(found: Sequence[float], wanted: Sequence[float]) -> float:
 
 def _compare(check: Check, name: str, found: Sequence[float], alone: Sequence[float]) -> bool:
     deviation = _deviation(found, alone)
-    check.say(f"{name}: losses are {deviation:.1e} from those of one tower; {_TOLERANCE:.0e} is accepted")
+    check.say(f"{name}: the losses deviate by {deviation:.1e} from those of one tower; {_TOLERANCE:.0e} is accepted")
     return deviation <= _TOLERANCE
 
 
@@ -68,9 +68,9 @@ def towers(check: Check) -> Verdict:
         done.append("NCCL")
     elif state is State.FAILED:
         wrong.append("NCCL")
-    summary = f"right: {', '.join(done) or 'none'}"
+    summary = f"correct: {', '.join(done) or 'none'}"
     if state is State.SKIPPED:
-        summary += f"; NCCL not tried: {text}"
+        summary += f"; NCCL skipped: {text}"
     if wrong:
         return Verdict(State.FAILED, f"{summary}; wrong: {', '.join(wrong)}")
     return Verdict(State.PASSED, summary)
@@ -84,9 +84,9 @@ def _nccl(check: Check, alone: Sequence[float]) -> tuple[State, str]:
         return State.FAILED, str(error)
     told = [line for line in lines if "gradients of one GPU" in line]
     if not told:
-        return State.FAILED, "the run says nothing of NCCL"
+        return State.FAILED, "bench printed no note about NCCL"
     if "not added" in told[0]:
         return State.SKIPPED, told[0].split("not added: ", 1)[1]
     if _deviation(found, alone) > _TOLERANCE:
-        return State.FAILED, f"losses are {_deviation(found, alone):.1e} from those without it"
+        return State.FAILED, f"the losses deviate by {_deviation(found, alone):.1e} from those without NCCL"
     return State.PASSED, told[0].removeprefix("note: ")

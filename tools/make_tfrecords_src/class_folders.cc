@@ -26,7 +26,7 @@ std::string load(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::string contents(std::istreambuf_iterator<char>(in), {});
   if (!in) {
-    throw DataError(cat(path.string(), ": cannot be read"));
+    throw DataError(fmt::format("{}: cannot read the file", path.string()));
   }
   return contents;
 }
@@ -77,12 +77,14 @@ SourceSet read_class_folders(const std::string& folder, double validation_fracti
       }
     }
   } catch (const fs::filesystem_error& error) {
-    throw UsageError(cat("'", folder, "' cannot be read: ", error.code().message()));
+    throw UsageError(
+        fmt::format("cannot read the source '{}': {}", folder, error.code().message()));
   }
   if (set.class_names.empty()) {
-    throw UsageError(cat("'", folder,
-                         "' holds neither class folders with JPEGs (.jpg, .jpeg) nor "
-                         "train-images-idx3-ubyte[.gz]"));
+    throw UsageError(
+        fmt::format("source '{}' contains neither class folders with JPEGs (.jpg, .jpeg) nor "
+                    "train-images-idx3-ubyte[.gz]",
+                    folder));
   }
   return set;
 }

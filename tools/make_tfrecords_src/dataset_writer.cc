@@ -40,7 +40,7 @@ std::string serialize(const SourceImage& image, const std::string& class_name,
   try {
     header = decoder.open(jpeg);
   } catch (const DataError& error) {
-    throw DataError(cat(image.file_name, " (class ", class_name, "): ", error.what()));
+    throw DataError(fmt::format("{} (class {}): {}", image.file_name, class_name, error.what()));
   }
   return ExampleWriter()
       .bytes("image/encoded", jpeg)
@@ -59,11 +59,13 @@ void prepare_folder(const WriteOptions& options) {
   std::error_code error;
   fs::create_directories(options.output_dir, error);
   if (error) {
-    throw WriteError(cat(options.output_dir, ": cannot be created: ", error.message()));
+    throw WriteError(
+        fmt::format("{}: cannot create the folder: {}", options.output_dir, error.message()));
   }
   if (!options.overwrite && !fs::is_empty(options.output_dir, error)) {
-    throw UsageError(cat("--output_dir '", options.output_dir,
-                         "' is not empty; give an empty or a new folder, or --overwrite"));
+    throw UsageError(fmt::format(
+        "--output_dir={}: the folder is not empty; give an empty or new folder, or add --overwrite",
+        options.output_dir));
   }
 }
 
@@ -96,7 +98,7 @@ void write_labels(const std::string& folder, const std::vector<std::string>& cla
     fs::rename(temporary, path, error);
   }
   if (!out || error) {
-    throw WriteError(cat(path.string(), ": cannot be written"));
+    throw WriteError(fmt::format("{}: cannot write the file", path.string()));
   }
 }
 
@@ -110,8 +112,9 @@ void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& pro
   for (const Subset& subset : subsets) {
     total += subset.images->size();
     if (subset.images->size() < static_cast<std::size_t>(subset.shards)) {
-      throw UsageError(cat(subset.shards, " ", subset.prefix, " shards for ", subset.images->size(),
-                           " images; at most one shard per image"));
+      throw UsageError(fmt::format(
+          "cannot write {} images to {} {} shards; at most one shard per image is accepted",
+          subset.images->size(), subset.shards, subset.prefix));
     }
   }
   prepare_folder(options);
@@ -135,7 +138,7 @@ void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& pro
           serialize(image, name, decoder));
       ++done;
       if (done * 10 / total != (done - 1) * 10 / total) {  // each tenth
-        progress << done << " of " << total << " images\n";
+        progress << fmt::format("{} of {} images\n", done, total);
       }
     }
   }
@@ -145,7 +148,8 @@ void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& pro
   try {
     remove_others(options.output_dir, names);
   } catch (const fs::filesystem_error& error) {
-    throw WriteError(cat(options.output_dir, ": an old shard cannot be removed: ", error.what()));
+    throw WriteError(
+        fmt::format("{}: cannot remove an old shard: {}", options.output_dir, error.what()));
   }
   write_labels(options.output_dir, set.class_names);
 }

@@ -15,7 +15,7 @@ namespace {
 std::string read_whole(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) {
-    throw DataError(cat(path, ": cannot be read"));
+    throw DataError(fmt::format("{}: cannot read the file", path));
   }
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -35,7 +35,8 @@ std::string decompress(const std::string& path, std::string& compressed) {
     const std::size_t got = block.size() - state.avail_out;
     const bool starved = got == 0 && state.block_state != ISAL_BLOCK_FINISH;
     if (status != ISAL_DECOMP_OK || starved) {
-      throw DataError(cat(path, ": is no whole gzip file (igzip status ", status, ")"));
+      throw DataError(fmt::format("{}: the gzip file is damaged or incomplete (igzip status {})",
+                                  path, status));
     }
     out.append(block, 0, got);
   }
@@ -52,7 +53,7 @@ IdxFile read_idx_file(const std::string& path) {
   constexpr std::string_view kUnsignedBytes("\0\0\x08", 3);
   std::string_view rest = contents;
   if (!rest.starts_with(kUnsignedBytes) || rest.size() < 4) {
-    throw DataError(cat(path, ": is no idx file of unsigned bytes"));
+    throw DataError(fmt::format("{}: this is not an idx file of unsigned bytes", path));
   }
   const auto axes = static_cast<std::size_t>(static_cast<unsigned char>(rest[3]));
   rest.remove_prefix(4);
@@ -69,7 +70,8 @@ IdxFile read_idx_file(const std::string& path) {
     elements = std::min(elements * extent, static_cast<std::int64_t>(contents.size()) + 1);
   }
   if (file.extents.size() != axes || elements != static_cast<std::int64_t>(rest.size())) {
-    throw DataError(cat(path, ": its extents do not fit its ", contents.size(), " bytes"));
+    throw DataError(
+        fmt::format("{}: the extents do not match the size of {} bytes", path, contents.size()));
   }
   file.bytes = rest;
   return file;

@@ -26,7 +26,7 @@ std::string find(const std::string& folder, const std::string& name) {
 std::string find_or_throw(const std::string& folder, const std::string& name) {
   const std::string path = find(folder, name);
   if (path.empty()) {
-    throw UsageError(cat("'", folder, "' holds neither ", name, " nor ", name, ".gz"));
+    throw UsageError(fmt::format("source '{}' contains neither {} nor {}.gz", folder, name, name));
   }
   return path;
 }
@@ -40,8 +40,9 @@ std::vector<SourceImage> read_subset(const std::string& folder, const std::strin
   if (images->extents.size() != 3 || labels.extents.size() != 1 ||
       images->extents[0] != labels.extents[0] || images->extents[1] <= 0 ||
       images->extents[2] <= 0) {
-    throw DataError(cat(image_path, " and ", label_path,
-                        ": are not count x height x width images with count labels"));
+    throw DataError(
+        fmt::format("{} and {}: these files must contain N x height x width images and N labels",
+                    image_path, label_path));
   }
   const auto height = static_cast<std::size_t>(images->extents[1]);
   const auto width = static_cast<std::size_t>(images->extents[2]);
@@ -56,7 +57,7 @@ std::vector<SourceImage> read_subset(const std::string& folder, const std::strin
                          {.quality = quality});
     };
     out.push_back({.label = static_cast<unsigned char>(labels.bytes[i]) + 1,
-                   .file_name = cat(subset, "-", i, ".jpeg"),
+                   .file_name = fmt::format("{}-{}.jpeg", subset, i),
                    .load_jpeg = load});
   }
   return out;
@@ -72,7 +73,7 @@ std::vector<std::string> class_names(const std::string& folder, std::int64_t cla
   }
   std::vector<std::string> names;
   for (std::int64_t i = 0; i < classes; ++i) {
-    names.push_back(cat(i));
+    names.push_back(fmt::format("{}", i));
   }
   return names;
 }

@@ -14,7 +14,8 @@ Number parse_number(std::string_view flag, std::string_view text, Number least, 
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value >= least) ||
       !(value <= most)) {
-    throw UsageError(cat(flag, "=", text, "; a number from ", least, " to ", most, " is accepted"));
+    throw UsageError(
+        fmt::format("{}={}: a number from {} to {} is accepted", flag, text, least, most));
   }
   return value;
 }
@@ -24,25 +25,23 @@ constexpr int kMostShards = 500;  // all are open at once
 }  // namespace
 
 std::string usage() {
-  return cat(
+  return fmt::format(
       "make_tfrecords --output_dir=DIR [options] [SOURCE]\n"
       "\n"
-      "Writes ImageNet-format TFRecord shards, for training and validation, and labels.txt.\n"
+      "Write TFRecord shards in ImageNet format for training and validation, and labels.txt.\n"
       "SOURCE is a folder of class folders with JPEGs, or a folder with the four idx files of\n"
-      "MNIST's form; by default ",
-      kFashionMnistFolder,
-      "\n"
-      "(Debian's package dataset-fashion-mnist).\n"
+      "the MNIST format. The default is {}\n"
+      "(Debian package dataset-fashion-mnist).\n"
       "\n"
       "  --shards=N               training shards (8)\n"
       "  --validation_shards=N    validation shards (a quarter of the training shards)\n"
-      "  --validation_fraction=F  part of each class folder that is for validation (0.1); idx "
-      "files\n"
-      "                           bring their own validation images\n"
-      "  --jpeg_quality=Q         for images that are encoded here, 1 to 100 (95)\n"
+      "  --validation_fraction=F  fraction of each class folder for validation (0.1); idx files\n"
+      "                           contain validation images\n"
+      "  --jpeg_quality=Q         quality of the JPEGs encoded from idx files, 1 to 100 (95)\n"
       "  --overwrite              allow an output folder that is not empty\n"
       "\n"
-      "Exit status: 0 done, 2 wrong use or an image that cannot be used, 74 a write failed.\n");
+      "Exit status: 0 success, 1 other error, 2 wrong usage or unusable image, 74 write failed.\n",
+      kFashionMnistFolder);
 }
 
 MakeOptions parse_options(std::span<const std::string_view> arguments) {
@@ -56,8 +55,8 @@ MakeOptions parse_options(std::span<const std::string_view> arguments) {
     }
     if (!argument.starts_with("-")) {
       if (source_given) {
-        throw UsageError(cat("two sources, '", options.source, "' and '", argument,
-                             "'; one folder is accepted"));
+        throw UsageError(fmt::format("two sources are given, '{}' and '{}'; give only one folder",
+                                     options.source, argument));
       }
       options.source = argument;
       source_given = true;
@@ -81,11 +80,11 @@ MakeOptions parse_options(std::span<const std::string_view> arguments) {
     } else if (argument == "--overwrite") {
       options.overwrite = true;
     } else {
-      throw UsageError(cat("unknown option '", argument, "'; --help lists what there is"));
+      throw UsageError(fmt::format("unknown option '{}'; --help lists the options", argument));
     }
   }
   if (options.output_dir.empty()) {
-    throw UsageError("--output_dir=DIR is missing");
+    throw UsageError("--output_dir is missing; give --output_dir=DIR");
   }
   if (!source_given) {
     options.source = kFashionMnistFolder;

@@ -20,19 +20,21 @@ constexpr int kWriteStatus = 74;
 SourceSet read_source(const MakeOptions& options) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(options.source, ignored)) {
-    const bool by_default = options.source == kFashionMnistFolder;
-    throw UsageError(cat("source '", options.source, "' is no folder",
-                         by_default ? "; install Debian's package dataset-fashion-mnist or name "
-                                      "another source"
-                                    : ""));
+    if (options.source == kFashionMnistFolder) {
+      throw UsageError(fmt::format(
+          "source '{}' is not a folder; install the Debian package dataset-fashion-mnist "
+          "or give another source",
+          options.source));
+    }
+    throw UsageError(fmt::format("source '{}' is not a folder", options.source));
   }
   if (!holds_idx_files(options.source)) {
     return read_class_folders(options.source, options.validation_fraction);
   }
   if (options.fraction_given) {
     throw UsageError(
-        "--validation_fraction is for class folders; idx files bring their own "
-        "validation images");
+        "--validation_fraction: omit this flag for idx files; they contain their validation "
+        "images");
   }
   return read_idx_folder(options.source, options.jpeg_quality);
 }
@@ -48,9 +50,9 @@ int make_tfrecords(std::span<const std::string_view> arguments, std::ostream& ou
       return 0;
     }
     SourceSet set = read_source(options);
-    err << set.training.size() << " training and " << set.validation.size()
-        << " validation images of " << set.class_names.size() << " classes; labels 1 to "
-        << set.class_names.size() << '\n';
+    err << fmt::format("{} training and {} validation images of {} classes; labels are 1 to {}\n",
+                       set.training.size(), set.validation.size(), set.class_names.size(),
+                       set.class_names.size());
     write_dataset(std::move(set),
                   {.output_dir = options.output_dir,
                    .shards = options.shards,

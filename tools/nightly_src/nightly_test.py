@@ -27,7 +27,7 @@ class NightlyTest(unittest.TestCase):
         said = [self.nights.run(night, series) for night in range(17)]
         self.assertEqual([one.returncode for one in said[:15]], [0] * 15, said[14].stderr)
         self.assertIn("Suspect in the newest run, not confirmed: lenet train bs32 f32 -", said[14].stdout)
-        self.assertEqual(said[15].returncode, 1, "the second night confirms")
+        self.assertEqual(said[15].returncode, 1, "the second run confirms")
         last = said[15].stdout.splitlines()[-1]
         self.assertIn("2 series: 1 new regressions, 0 known and open", last)
         self.assertIn("since 2025-01-15", last)

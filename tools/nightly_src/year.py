@@ -37,30 +37,31 @@ def machine_of(series, night):
 
 
 def main(results):
-    print("put in: model02 -3 % at night 60, model07 +5 % at 150, model13 -4 % at 300, model16 -3 % over the year,\n"
-          f"  all of machine b (model10 to model19 and the canary) -2 % at {SLOWER}, model00 and model01 on a new\n"
-          f"  machine, 40 % faster, from {REPLACED}, no nights from {MISSING.start} to {MISSING.stop - 1}")
+    print("planted: model02 -3 % on day 60, model07 +5 % on day 150, model13 -4 % on day 300,\n"
+          "  model16 -3 % over the year, all of machine b (model10 to model19 and the canary) -2 % on day\n"
+          f"  {SLOWER}, model00 and model01 on a new machine, 40 % faster, from day {REPLACED},\n"
+          f"  no runs from day {MISSING.start} to {MISSING.stop - 1}")
     with tempfile.TemporaryDirectory() as folder:
         nights = Nights(pathlib.Path(folder), results, machine_of)
         all_series, failed, before = year(), 0, ""
-        for night in range(365):
-            if night in MISSING:
+        for day in range(365):
+            if day in MISSING:
                 continue
-            said = nights.run(night, all_series)
+            said = nights.run(day, all_series)
             if said.returncode not in (0, 1):
-                print(f"night {night}: status {said.returncode}: {said.stderr}")
+                print(f"day {day}: status {said.returncode}: {said.stderr}")
                 return 1
             failed += said.returncode
             last = said.stdout.splitlines()[-1]
             news = last.partition("Suspect in the newest")[0]
             if " 0 new regressions" not in news or " 0 new improvements" not in news:
-                print(f"night {night}, status {said.returncode}: {last}")
+                print(f"day {day}, status {said.returncode}: {last}")
             before = last
-        print(f"{failed} of 335 nights exit with 1; the last says:\n{before}")
+        print(f"{failed} of 335 runs exit with 1; the last one reports:\n{before}")
         for series in nights.report()["series"]:
             for change in series["changes"]:
-                night = (change["first_bad"][:10])
-                print(f"{series['workload']}{' (canary)' if series['canary'] else ''} on {series['machine']}: {night} "
+                since = change["first_bad"][:10]
+                print(f"{series['workload']}{' (canary)' if series['canary'] else ''} on {series['machine']}: {since} "
                       f"{100 * change['change']:+.2f} % {change['verdict']}, {change['cause']}"
                       f"{', drift' if change['drift'] else ''}{', recovered' if change['recovered'] else ''}"
                       f"{', fails' if change['fails'] else ''}")

@@ -61,7 +61,7 @@ def _relative(error: float, norm: float) -> float:
 def _check_names(ours: Arrays, exact: Arrays) -> None:
     missing, extra = sorted(set(exact) - set(ours)), sorted(set(ours) - set(exact))
     if missing or extra:
-        raise MismatchError(f"missing from ours: {missing}; known to us alone: {extra}")
+        raise MismatchError(f"only in PyTorch: {missing}; only in bench: {extra}")
     shapes = [f"{name}: ours {ours[name].shape}, PyTorch {exact[name].shape}"
               for name in exact if ours[name].size != exact[name].size or
               (ours[name].ndim > 1 and ours[name].shape != exact[name].shape)]

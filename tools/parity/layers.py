@@ -105,7 +105,7 @@ class Layers:
                 parent.add_module(folder, nn.Module())
             parent = getattr(parent, folder)
         if hasattr(parent, leaf):
-            raise ValueError(f"two layers are called {path}")
+            raise ValueError(f"two layers are named {path}")
         parent.add_module(leaf, make().train(self._root.training))
         return getattr(parent, leaf)
 

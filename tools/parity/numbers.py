@@ -115,7 +115,7 @@ def load_weights(twin: nn.Module, weights: Arrays, strict: bool = True) -> None:
     """Throws ValueError if names or shapes differ."""
     target = variables(twin)
     if strict and set(target) != set(weights):
-        raise ValueError(f"variables differ: {sorted(set(target) ^ set(weights))}")
+        raise ValueError(f"only one side has the variables {sorted(set(target) ^ set(weights))}")
     with torch.no_grad():
         for name, value in weights.items():
             if target[name].shape != value.shape:

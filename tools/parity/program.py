@@ -37,7 +37,7 @@ class Program:
             raise ProgramError(str(error)) from error
         if done.returncode != 0:
             tail = "\n".join((done.stdout + done.stderr).splitlines()[-_TAIL_LINES:])
-            raise ProgramError(f"{' '.join(command)}\nended with {done.returncode}:\n{tail}")
+            raise ProgramError(f"{' '.join(command)}\nexited with status {done.returncode}:\n{tail}")
 
     def dump(self, model: Model, task: Task, flags: list[str], folder: Path) -> Arrays:
         """Returns the tensors of one step."""
@@ -59,7 +59,7 @@ class Program:
                    "--loss_type_to_report=base_loss"])
         losses = step_losses(json.loads(output.read_text()))
         if len(losses) != steps:
-            raise ProgramError(f"{output}: {len(losses)} losses of {steps} steps")
+            raise ProgramError(f"{output}: {len(losses)} losses, but {steps} steps")
         return losses
 
 

@@ -21,7 +21,7 @@ class FormatError(ValueError):
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     keys = [key for key, _ in pairs]
     if len(set(keys)) != len(keys):
-        raise FormatError("a name occurs twice in the header")
+        raise FormatError("a name occurs more than once in the header")
     return dict(pairs)
 
 

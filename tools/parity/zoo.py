@@ -170,6 +170,6 @@ def find(names: list[str]) -> list[Model]:
         exact = [model for model in models if model.label == name]
         matches = exact or [model for model in models if model.name == name and not model.aux_head]
         if not matches:
-            raise ValueError(f"no model {name}; known: {' '.join(m.label for m in models)}")
+            raise ValueError(f"unknown model {name}; accepted: {' '.join(m.label for m in models)}")
         found += matches
     return found

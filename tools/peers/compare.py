@@ -38,37 +38,38 @@ def _interrupt(number: int, frame: object) -> None:
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    work = parser.add_argument_group("the work")
+    work = parser.add_argument_group("workload")
     add_flags(work)
-    how = parser.add_argument_group("how it is compared")
-    how.add_argument("--peers", default=",".join(PEERS), help="which ones, separated by commas")
-    how.add_argument("--rounds", type=int, default=6, help="process runs of each that takes part")
+    how = parser.add_argument_group("comparison")
+    how.add_argument("--peers", default=",".join(PEERS), help="peers, separated by commas")
+    how.add_argument("--rounds", type=int, default=6, help="process runs of each contestant")
     how.add_argument("--keep", choices=("best_of_each", "best_peer", "all"), default="best_of_each",
-                     help="which settings go from the screening into the rounds")
-    how.add_argument("--settings", default="", help="SIDE:NAME,... take these and screen nothing")
+                     help="settings that the screening passes on to the rounds")
+    how.add_argument("--settings", default="", help="SIDE:NAME,...: use these settings without screening")
     how.add_argument("--screen_steps", type=int, default=3)
     how.add_argument("--screen_warmup", type=int, default=2)
     how.add_argument("--env", action="append", default=[], metavar="NAME=VALUE",
-                     help="for every process of every side, may be repeated")
-    how.add_argument("--timeout", type=float, default=1800, help="seconds, of one process")
-    how.add_argument("--out", type=Path, help="everything measured, as JSON; kept up to date")
-    tools = parser.add_argument_group("what is installed where")
+                     help="environment variable of every process; may be repeated")
+    how.add_argument("--timeout", type=float, default=1800, help="time limit of one process, in seconds")
+    how.add_argument("--out", type=Path, help="JSON file for all measurements, updated during the comparison")
+    tools = parser.add_argument_group("programs")
     tools.add_argument("--bench", type=Path, default=_ROOT / "build/release/bin/bench")
-    tools.add_argument("--bench_flags", default="", help="more flags for bench, by spaces")
+    tools.add_argument("--bench_flags", default="", help="more flags for bench, separated by spaces")
     for peer in PEERS:
         short = [f"--{_SHORT[peer]}_python"] if peer in _SHORT else []
-        tools.add_argument(f"--{peer}_python", *short, help=f"else $BENCH_{peer.upper()}_PYTHON, else this")
+        tools.add_argument(f"--{peer}_python", *short,
+                           help=f"interpreter; default: $BENCH_{peer.upper()}_PYTHON, or this one")
     tools.add_argument("--work_folder", type=Path, default=_ROOT / "build/peers",
-                       help="keeps the exported networks")
-    tools.add_argument("--twins", type=Path, help="the folder that holds parity/")
+                       help="folder for exported networks")
+    tools.add_argument("--twins", type=Path, help="folder that contains parity/")
     options = parser.parse_args(arguments)
     unknown = set(options.peers.split(",")) - {*PEERS, ""}
     if unknown:
-        parser.error(f"unknown peers: {' '.join(sorted(unknown))}; there are {' '.join(PEERS)}")
+        parser.error(f"--peers={','.join(sorted(unknown))}: unknown peer; accepted: {', '.join(PEERS)}")
     if any("=" not in item for item in options.env):
-        parser.error("--env takes NAME=VALUE")
+        parser.error("--env: write NAME=VALUE")
     if options.rounds < 1:
-        parser.error("--rounds is at least 1")
+        parser.error(f"--rounds={options.rounds}: at least 1 is accepted")
     return options
 
 
@@ -184,7 +185,7 @@ def _chosen(options: argparse.Namespace, work: Work) -> list[tuple[str, Variant]
         match = [variant for variant in known if variant.name == name]
         if not match:
             names = " ".join(variant.name for variant in known)
-            raise NotSupportedError(f"no settings {item}; {side} has: {names or 'none'}")
+            raise NotSupportedError(f"--settings={item}: unknown settings; accepted for {side}: {names or 'none'}")
         entries.append((side, match[0]))
     return entries
 
@@ -216,7 +217,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         sitting.compare(entries or _screened(options, sitting), options.rounds)
     except KeyboardInterrupt:
-        print("interrupted; this is what there is:", file=sys.stderr)
+        print("interrupted; results so far:", file=sys.stderr)
         print(sitting.text())
         sitting.save()
         return _INTERRUPTED

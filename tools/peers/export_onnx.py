@@ -12,11 +12,11 @@ from pathlib import Path
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", required=True, help="by its name in `bench`")
-    parser.add_argument("--batch", type=int, default=32, help="part of the file: shapes are fixed")
+    parser.add_argument("--model", required=True, help="the network's name in `bench`")
+    parser.add_argument("--batch", type=int, default=32, help="stored in the file, because shapes are fixed")
     parser.add_argument("--image_size", type=int, default=0, help="0: the model's own")
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--twins", type=Path, help="the folder that holds parity/")
+    parser.add_argument("--twins", type=Path, help="folder that contains parity/")
     return parser.parse_args(arguments)
 
 

@@ -21,18 +21,18 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.set_defaults(mode="infer")
     parser.add_argument("--onnx", type=Path, required=True,
                         help="from export_onnx.py; int8: the .xml from quantize_onnx.py")
-    parser.add_argument("--streams", type=int, default=1, help="the batch is cut into so many "
-                        "parts, which run side by side on their share of the threads")
+    parser.add_argument("--streams", type=int, default=1, help="number of parts of the batch; "
+                        "they run concurrently, each with a part of the threads")
     parser.add_argument("--rest", choices=("f32", "bf16"), default="f32",
-                        help="int8: what layers compute in that are not quantised")
+                        help="int8: type of the layers that are not quantised")
     return parser.parse_args(arguments)
 
 
 def build(work: Work, options: argparse.Namespace) -> tuple[Step, dict[str, Any]]:
     if work.training:
-        raise NotSupportedError("OpenVINO is for inference")
+        raise NotSupportedError("OpenVINO supports only inference")
     if work.batch % options.streams:
-        raise NotSupportedError(f"a batch of {work.batch} is not cut into {options.streams} parts")
+        raise NotSupportedError(f"a batch of {work.batch} is not divisible into {options.streams} streams")
     if not options.onnx.exists():
         raise NotSupportedError(f"{options.onnx} is missing")
     import numpy as np
@@ -44,7 +44,7 @@ def build(work: Work, options: argparse.Namespace) -> tuple[Step, dict[str, Any]
     model = core.read_model(options.onnx)
     shape = list(model.input(0).shape)
     if shape[0] != work.batch:
-        raise NotSupportedError(f"{options.onnx} is for batches of {shape[0]}")
+        raise NotSupportedError(f"{options.onnx} was exported for batch size {shape[0]}, not {work.batch}")
     part = [work.batch // options.streams, *shape[1:]]
     if options.streams > 1:
         model.reshape(part)

@@ -22,15 +22,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--onnx", type=Path, required=True,
                         help="from export_onnx.py; int8: from quantize_onnx.py")
     parser.add_argument("--optimize", choices=("extended", "all"), default="all",
-                        help="graph optimisations; all: blocked layouts too")
+                        help="graph optimisations; all includes blocked layouts")
     parser.add_argument("--nospin", dest="spin", action="store_false",
-                        help="idle threads sleep rather than wait")
+                        help="idle threads sleep instead of spinning")
     return parser.parse_args(arguments)
 
 
 def build(work: Work, options: argparse.Namespace) -> tuple[Step, dict[str, Any]]:
     if work.training:
-        raise NotSupportedError("ONNX Runtime here is for inference")
+        raise NotSupportedError("ONNX Runtime supports only inference here")
     if work.dtype == "bf16":
         raise NotSupportedError("ONNX Runtime's CPU provider has no bf16 convolution")
     if not options.onnx.exists():
@@ -47,7 +47,7 @@ def build(work: Work, options: argparse.Namespace) -> tuple[Step, dict[str, Any]
     session = ort.InferenceSession(options.onnx, settings, providers=["CPUExecutionProvider"])
     inputs = session.get_inputs()[0]
     if inputs.shape[0] != work.batch:
-        raise NotSupportedError(f"{options.onnx} is for batches of {inputs.shape[0]}")
+        raise NotSupportedError(f"{options.onnx} was exported for batch size {inputs.shape[0]}, not {work.batch}")
     images = np.random.default_rng(2).random(inputs.shape, dtype=np.float32)
     # Input and output keep their memory, so a step allocates nothing.
     binding = session.io_binding()

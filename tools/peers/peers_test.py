@@ -131,8 +131,8 @@ class ProcessesTest(unittest.TestCase):
         self.assertIn("boom", self.fails("raise ValueError('boom')"))
         self.assertIn("SIGILL", self.fails("import os; os.kill(os.getpid(), 4)"))
         self.assertIn("README", self.fails("import os; os.kill(os.getpid(), 4)"))
-        self.assertIn("no JSON", self.fails("print('hello')"))
-        self.assertIn("not done", self.fails("import time; time.sleep(60)", 0.2))
+        self.assertIn("not JSON", self.fails("print('hello')"))
+        self.assertIn("still running after", self.fails("import time; time.sleep(60)", 0.2))
         with self.assertRaises(RunFailedError):
             processes.run_peer(["/nowhere/python"], {}, 1)
 

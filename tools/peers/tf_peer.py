@@ -19,10 +19,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_flags(parser)
     parser.add_argument("--layout", choices=("NHWC",), default="NHWC",
-                        help="the only one of TensorFlow's convolutions on a CPU")
+                        help="the only layout of TensorFlow's convolutions on a CPU")
     parser.add_argument("--compile", action="store_true", help="XLA (jit_compile)")
     parser.add_argument("--frozen", action="store_true",
-                        help="inference: variables made constants, so that Grappler can fold them")
+                        help="inference: turn variables into constants, so that Grappler can fold them")
     parser.add_argument("--noonednn", dest="onednn", action="store_false",
                         help="TF_ENABLE_ONEDNN_OPTS=0; on otherwise")
     return parser.parse_args(arguments)
@@ -67,9 +67,9 @@ def _inference(network: Any, images: Any, compiled: bool, frozen: bool) -> Step:
 
 def build(work: Work, options: argparse.Namespace) -> tuple[Step, dict[str, Any]]:
     if work.dtype == "int8":
-        raise NotSupportedError("TensorFlow has no int8 graphs on a CPU outside TensorFlow Lite")
+        raise NotSupportedError("TensorFlow has int8 graphs on a CPU only in TensorFlow Lite")
     if options.frozen and (work.training or options.compile):
-        raise NotSupportedError("--frozen is for inference without --compile")
+        raise NotSupportedError("--frozen is only for inference without --compile")
     # TensorFlow reads these variables when it is loaded.
     os.environ["TF_ENABLE_ONEDNN_OPTS"] = "1" if options.onednn else "0"
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")

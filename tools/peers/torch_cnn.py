@@ -28,19 +28,19 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--batch_size", type=int, default=32)
     parser.add_argument("--dtype", choices=_DTYPES, default="fp32", help="bf16 and fp16 run under autocast")
     parser.add_argument("--layout", choices=("NCHW", "NHWC"), default="NHWC", help="NHWC is channels_last")
-    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu is for trying the script")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu is only for trying the script")
     parser.add_argument("--forward_only", action="store_true")
     parser.add_argument("--compile", action="store_true", help="torch.compile")
     parser.add_argument("--compile_mode", default="default",
                         help="for instance max-autotune, which records CUDA graphs itself")
     parser.add_argument("--cuda_graph", action="store_true",
-                        help="training without --compile: forward and backward pass are one CUDA graph each")
+                        help="training without --compile: record the forward and the backward pass as CUDA graphs")
     parser.add_argument("--image_size", type=int, default=224)
     parser.add_argument("--num_warmup_batches", type=int, default=3)
     parser.add_argument("--num_batches", type=int, default=10)
     options = parser.parse_args(arguments)
     if options.cuda_graph and (options.compile or options.forward_only or options.device != "cuda"):
-        parser.error("--cuda_graph is for training on a GPU without --compile")
+        parser.error("--cuda_graph is only for training on a GPU without --compile")
     return options
 
 

@@ -30,7 +30,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
                         help="bf16 inference: weights and images in bf16, rather than autocast")
     parser.add_argument("--quantizer", choices=("fx", "pt2e"), default="pt2e",
                         help="int8: torch.ao's x86 backend, or torchao's and torch.compile")
-    parser.add_argument("--twins", type=Path, help="the folder that holds parity/")
+    parser.add_argument("--twins", type=Path, help="folder that contains parity/")
     return parser.parse_args(arguments)
 
 
@@ -83,9 +83,9 @@ def _compiled(module: Any, options: argparse.Namespace, training: bool) -> Calla
 
 def _check(work: Work, options: argparse.Namespace) -> None:
     if work.training and (options.fold or options.script or options.cast):
-        raise NotSupportedError("--fold, --script and --cast are for inference")
+        raise NotSupportedError("--fold, --script and --cast are only for inference")
     if options.compile and options.script:
-        raise NotSupportedError("--compile or --script, not both")
+        raise NotSupportedError("--compile and --script cannot be combined")
 
 
 def build(work: Work, options: argparse.Namespace) -> tuple[Step, dict[str, Any]]:

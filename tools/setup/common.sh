@@ -17,7 +17,7 @@ cache_dir() {
   elif [ -n "${HOME:-}" ]; then
     printf '%s\n' "$HOME/.cache/bench"
   else
-    fail "neither BENCH_CACHE_DIR nor HOME is set: no place for the cache"
+    fail "cannot choose a cache folder: set BENCH_CACHE_DIR or HOME"
   fi
 }
 
@@ -126,7 +126,7 @@ make_entry() {
   if ! "$3" "$1"; then
     mkdir -p "$make_part"
     rm -rf "$1" "$make_part/prefix"
-    "$4" "$make_part" "$make_part/prefix" || fail "no $2; $5"
+    "$4" "$make_part" "$make_part/prefix" || fail "cannot provide $2; $5"
     "$3" "$make_part/prefix" || fail "$2 is not usable: $make_part/prefix"
     mv "$make_part/prefix" "$1"
     rm -rf "$make_part"

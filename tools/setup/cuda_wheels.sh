@@ -56,13 +56,13 @@ find_cached() { is_usable "$entry" && printf '%s\n' "$entry"; }
 
 entry=$(cache_entry) || exit
 [ "${1:-}" = find ] || [ "$(uname -m)" = x86_64 ] ||
-  fail "BENCH_CUDA=wheels is for x86-64; here install nvcc of CUDA 13, cuDNN 9 and cuBLAS 13"
+  fail "BENCH_CUDA=wheels: only x86-64 is supported; install nvcc of CUDA 13, cuDNN 9 and cuBLAS 13"
 case ${1:-} in
   find) find_cached ;;
   packages) find_cached >/dev/null || read_list "$root/tools/setup/packages-cuda-wheels.txt" ;;
   ensure)
     find_cached || make_entry "$entry" "CUDA from wheels" is_usable make_from_wheels \
-      "else install nvcc of CUDA 13, cuDNN 9 and cuBLAS 13"
+      "install nvcc of CUDA 13, cuDNN 9 and cuBLAS 13 instead"
     ;;
   *) fail "usage: cuda_wheels.sh find|packages|ensure" ;;
 esac

@@ -26,7 +26,7 @@ esac
 way=${BENCH_ONEDNN:-$default_way}
 case $way in
   source | wheel) ;;
-  *) fail "BENCH_ONEDNN=$way: accepted are source and wheel" ;;
+  *) fail "BENCH_ONEDNN=$way: unknown value; accepted: source, wheel" ;;
 esac
 
 # is_usable PREFIX: succeeds if PREFIX has oneDNN 3 or later with headers, CMake package and the OpenMP runtime. It
@@ -99,7 +99,7 @@ packages() {
 
 make_cached() {
   make_entry "$entry" "oneDNN from $way" is_usable "make_from_$way" \
-    "else set BENCH_ONEDNN (source or wheel), or CMAKE_PREFIX_PATH to an own oneDNN 3.x"
+    "try the other value of BENCH_ONEDNN (source, wheel), or set CMAKE_PREFIX_PATH to an installed oneDNN 3.x"
 }
 
 entry=$(cache_entry) || exit

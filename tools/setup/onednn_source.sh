@@ -67,7 +67,7 @@ private_sources() {
 fetch_source() {
   fetch_entry=$(archive_entry)
   if [ -z "$fetch_entry" ]; then
-    echo "apt's configuration names no Debian archive for this release"
+    echo "apt's configuration contains no Debian archive for this release"
     return 1
   fi
   rm -rf "$1/apt" "$1/unpacked"

@@ -43,7 +43,7 @@ refresh_lists() {
   mkdir -p "${refresh_log%/*}"
   until apt_get update >"$refresh_log" 2>&1 </dev/null; do
     if [ "$refresh_seconds" -ge 300 ] || ! grep -q 'Could not get lock' "$refresh_log"; then
-      note "apt-get update failed; going on with the lists that are there"
+      note "apt-get update failed; continuing with the existing package lists"
       return 0
     fi
     [ "$refresh_seconds" -gt 0 ] || note "waiting for another program that uses apt-get"
@@ -56,12 +56,12 @@ refresh_lists() {
 ensure_packages() {
   [ -z "${BENCH_NO_PACKAGES:-}" ] || return 0
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    fail "no apt-get here. Install what these Debian packages hold, then set BENCH_NO_PACKAGES=1: $*"
+    fail "apt-get is not installed. Install the equivalents of these Debian packages and set BENCH_NO_PACKAGES=1: $*"
   fi
   ensure_missing=$(missing_packages "$@")
   [ -n "$ensure_missing" ] || return 0
   if ! has_root; then
-    note "packages are missing; as root, run:"
+    note "packages are missing; run as root:"
     note "  apt-get update && apt-get install --no-install-recommends $ensure_missing"
     exit 2
   fi
@@ -71,5 +71,5 @@ ensure_packages() {
   step "$root/build/log/apt-install.log" \
     "installing $# packages, a minute or two: apt-get install $ensure_missing" \
     apt_get install --no-install-recommends "$@" ||
-    fail "apt-get could not install: $ensure_missing"
+    fail "apt-get cannot install: $ensure_missing"
 }

@@ -43,7 +43,7 @@ choose_cuda() {
     wheels) cuda_prefix=$(sh "$root/tools/setup/cuda_wheels.sh" "$1") || [ "$1" = find ] || exit 2 ;;
     system) ;;
     '') cuda_is_installed || cuda_prefix=$(sh "$root/tools/setup/cuda_wheels.sh" find) || true ;;
-    *) fail "BENCH_CUDA=$BENCH_CUDA: accepted are wheels and system" ;;
+    *) fail "BENCH_CUDA=$BENCH_CUDA: unknown value; accepted: wheels, system" ;;
   esac
 }
 
@@ -135,7 +135,7 @@ configure() {
 # tell_gpus FOLDER: for a build folder without GPU support, prints how to enable it.
 tell_gpus() {
   tell_missing=$(gpus_missing "$1")
-  [ -z "$tell_missing" ] || note "no support for GPUs, since these are not found: $tell_missing;" \
+  [ -z "$tell_missing" ] || note "GPU support is disabled because these parts were not found: $tell_missing;" \
     "install them, or set BENCH_CUDA=wheels to fetch all (0.9 GiB)"
 }
 

@@ -91,8 +91,8 @@ lists_fail 2 "Could not get lock /var/lib/apt/lists/lock."
 expect "lists that another program holds are waited for, without a word of failure" 0 \
   "3 calls setup: waiting for another program that uses apt-get " with_setup "$refresh"
 lists_fail 9 "Could not resolve a name"
-expect "lists that cannot be reached are told in one sentence" 0 \
-  "1 calls setup: apt-get update failed; going on with the lists that are there " with_setup "$refresh"
+expect "unreachable package lists cause one message" 0 \
+  "1 calls setup: apt-get update failed; continuing with the existing package lists " with_setup "$refresh"
 
 onednn="$root/tools/setup/onednn.sh"
 fake_onednn "$scratch/two" 2 OMP
@@ -100,7 +100,7 @@ fake_onednn "$scratch/sycl" 3 SYCL
 fake_onednn "$scratch/three" 3 OMP
 export CMAKE_PREFIX_PATH="$scratch/two:$scratch/sycl:$scratch/three"
 expect "oneDNN 2 and SYCL builds are passed over" 0 "$scratch/three" sh "$onednn" find
-expect "an unknown way is refused" 2 "accepted are source and wheel" \
+expect "an unknown way is refused" 2 "unknown value; accepted: source, wheel" \
   env BENCH_ONEDNN=magic sh "$onednn" find
 expect "a chosen way leaves installed ones aside" 1 "" env BENCH_ONEDNN=source sh "$onednn" find
 expect "building from source names its packages" 0 "libspdlog-dev" \
@@ -125,12 +125,12 @@ expect "with support for GPUs it is, whatever is installed since" 0 "" with_setu
   sed -i "s/\(MISSING:INTERNAL=\).*/\1/" "$folder/CMakeCache.txt"
   touch "$cuda_folders/include/cudnn.h"; is_configured "$folder"'
 expect "it is not for CUDA from elsewhere" 1 "" with_setup "$configured"'cuda_prefix=/w; is_configured "$folder"'
-expect "what is missing for GPUs is told with what brings it" 0 \
-  "since these are not found: cuDNN 9 (no cudnn.h); install them, or set BENCH_CUDA=wheels to fetch all" \
+expect "missing parts for GPUs are reported with their remedy" 0 \
+  "because these parts were not found: cuDNN 9 (no cudnn.h); install them, or set BENCH_CUDA=wheels to fetch all" \
   with_setup "$configured"'tell_gpus "$folder"'
-expect "a build with support for GPUs has nothing to tell" 0 "silent" with_setup "$configured"'
+expect "a build with GPU support reports nothing" 0 "silent" with_setup "$configured"'
   sed -i "s/\(MISSING:INTERNAL=\).*/\1/" "$folder/CMakeCache.txt"; test -z "$(tell_gpus "$folder" 2>&1)" && echo silent'
-expect "an unknown way to CUDA is refused" 2 "BENCH_CUDA=magic: accepted are wheels and system" \
+expect "an unknown way to CUDA is refused" 2 "BENCH_CUDA=magic: unknown value; accepted: wheels, system" \
   with_setup 'BENCH_CUDA=magic; choose_cuda find'
 expect "fetching CUDA names its packages" 0 "python3-pip" sh "$root/tools/setup/cuda_wheels.sh" packages
 
@@ -149,16 +149,16 @@ expect "wheels of CUDA become a toolkit" 0 "nvidia/cu13/lib/libcudart.so.13" sh 
   prefix=$(sh "$1/tools/setup/cuda_wheels.sh" ensure)
   test -x "$prefix/bin/nvcc" && test -d "$prefix/dist-info/a.dist-info" && cat "$prefix/targets/x86_64-linux/lib/libcudart.so"
   test "$(sh "$1/tools/setup/cuda_wheels.sh" find)" = "$prefix"' test "$root"
-expect "what was fetched is taken where nothing is installed" 0 "/cuda-13" with_setup "$configured"'
+expect "fetched wheels are used if nothing is installed" 0 "/cuda-13" with_setup "$configured"'
   root=$1; choose_cuda find; echo "$cuda_prefix"'
-expect "and is left aside where all three parts are installed" 0 "[]" with_setup "$configured"'
+expect "and is ignored if all three parts are installed" 0 "[]" with_setup "$configured"'
   root=$1; touch "$cuda_folders/bin/nvcc" "$cuda_folders/include/cublasLt.h"; choose_cuda find; echo "[$cuda_prefix]"
   touch "$cuda_folders/include/cudnn.h"; choose_cuda find; echo "[$cuda_prefix]"'
-expect "and is left aside where the system is asked for" 0 "[]" with_setup "$configured"'
+expect "and is ignored if the system's CUDA is requested" 0 "[]" with_setup "$configured"'
   root=$1; BENCH_CUDA=system; choose_cuda ensure; echo "[$cuda_prefix]"'
 rm -rf "$BENCH_CACHE_DIR"/cuda-*
 fake_wheels 'printf "%s\\n" nvidia/cu13/bin/nvcc nvidia/cu13/nvvm/bin/cicc a.dist-info/RECORD'
-expect "wheels that lack a part are no toolkit" 2 "CUDA from wheels is not usable" \
+expect "wheels that lack a part are refused" 2 "CUDA from wheels is not usable" \
   sh "$root/tools/setup/cuda_wheels.sh" ensure
 
 printf '# note\nTypes: deb\nURIs: http://b.example/x\nSuites: other\nComponents: main\n\nTypes: deb deb-src\n# here\nURIs: http://a.example/debian\nSuites: old old-updates\nComponents: main contrib\nSigned-By:\n -----BEGIN\n .\n key\n' \

@@ -66,7 +66,7 @@ class CasesTest(unittest.TestCase):
         for word in drawn.union(*(case.args for case in self.row)):
             self.assertNotIn(b"\0", encoded(word))
 
-    @unittest.skipUnless(shutil.which("bash"), "there is no bash")
+    @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
     def test_the_plain_command_line_hands_on_the_same_words(self):
         words = ["a b", "", "\x1b[31m", "é", "\udcff\n", "it's", "a\\", "$(x)", "--x=\t"]
         script = Case("", ["%s\\n", *words]).shell_line("printf")

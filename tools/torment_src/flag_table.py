@@ -78,7 +78,7 @@ def read_flags(bench: str) -> list[Flag]:
     """Returns the flags of the program at this path. Throws HelpError."""
     text = _printed(bench, "--help=all")
     if text is None:
-        raise HelpError(f"{bench} --help=all fails")
+        raise HelpError(f"{bench} --help=all failed")
     return parse_help(text)
 
 

@@ -37,9 +37,9 @@ def _status_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
     status = outcome.status
     if outcome.hung:
         last = outcome.stdout.rpartition(b"\n")[0].rpartition(b"\n")[2]
-        yield Fault("hang", f"not ended after {outcome.seconds:.0f} s"
-                    + (f", sent {_names(outcome)}" if outcome.sent else "")
-                    + f"; it computed {outcome.busy_seconds:.1f} s of them, last line {last!r}")
+        yield Fault("hang", f"still running after {outcome.seconds:.0f} s"
+                    + (f", despite {_names(outcome)}" if outcome.sent else "")
+                    + f"; CPU time {outcome.busy_seconds:.1f} s, last line {last!r}")
         return
     if status in _CRASHES:
         yield Fault("crash", f"{_CRASHES[status]}, exit status {status}")
@@ -68,7 +68,7 @@ def _stream_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
         if _ended_by_one_signal(outcome) and _names(outcome).encode() not in outcome.stderr:
             # A program that was killed before it handled signals prints nothing.
             if not outcome.killed or _in_steps(outcome):
-                yield Fault("silent", f"ended by {_names(outcome)} without a word")
+                yield Fault("silent", f"ended by {_names(outcome)} without a message")
     if case.stdout is Stream.kept:
         for kind, text in stdout_faults(outcome.stdout, case.args, outcome.status == 0):
             yield Fault(kind, text)
@@ -94,10 +94,10 @@ def _file_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
         else:
             yield from _output_faults(outcome, path, before, kind)
     for path in outcome.before.keys() - outcome.after.keys():
-        yield Fault("input", f"{path!r} is gone")
+        yield Fault("input", f"{path!r} was removed")
     if outcome.status == 0 and b"total images/sec: " in outcome.stdout:
         yield from _missing_faults(case, written, (*JSON_FLAGS, "save_variables"))
-        yield from (Fault("file", f"{path!r} is not there") for path in written.missing_kept())
+        yield from (Fault("file", f"{path!r} is missing") for path in written.missing_kept())
     if _ended_by_one_signal(outcome) and _in_steps(outcome):
         yield from _missing_faults(case, written, ("result_file",))
 
@@ -115,22 +115,22 @@ def _missing_faults(case: Case, written: Written, flags: tuple[str, ...]) -> Ite
     """If a flag is repeated, the last value wins."""
     for name in [name for flag in flags for name in case.values_of(flag)[-1:]]:
         if written.is_missing(name):
-            yield Fault("file", f"{name!r} is not there")
+            yield Fault("file", f"{name!r} is missing")
 
 
 def _output_faults(outcome: Outcome, path: str, before: Found | None,
                    kind: Kind) -> Iterator[Fault]:
     now = outcome.after[path]
     if before is not None and before.type != now.type:
-        yield Fault("output", f"{path!r} became another kind of file")
+        yield Fault("output", f"the file type of {path!r} changed")
     elif before is not None and before.mode != now.mode:
-        yield Fault("output", f"{path!r} had the mode {before.mode:o} and has {now.mode:o}")
+        yield Fault("output", f"the mode of {path!r} changed from {before.mode:o} to {now.mode:o}")
     if fault := fault_in(outcome, path, kind):
-        yield Fault("file", f"{path!r} is not whole: {fault}")
+        yield Fault("file", f"{path!r} is incomplete or invalid: {fault}")
 
 
 def _appended_faults(case: Case, outcome: Outcome, path: str) -> Iterator[Fault]:
     """If stdout was appended to a file, the old content must still be there."""
     old = getattr(case.files.get(path), "data", b"")
     if not (outcome.folder / path).read_bytes().startswith(old):
-        yield Fault("output", f"{path!r} lost what it held")
+        yield Fault("output", f"{path!r} lost its old content")

@@ -181,18 +181,19 @@ def parse(arguments: list[str], about: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="torment", description=about,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float,
-                        help="begin no case after this time (2, or with --cases none)")
-    parser.add_argument("--cases", type=int, help="begin no more cases than these (any number)")
-    parser.add_argument("--seed", type=int, default=1, help="draws the cases (1)")
-    parser.add_argument("--case", type=int, help="this case alone, in full")
-    parser.add_argument("--families", default=",".join(FAMILIES), help="some of %(default)s")
-    parser.add_argument("--jobs", type=int, default=1, help="cases at a time (1)")
-    parser.add_argument("--bench", default=default_bench(), help="the program (%(default)s)")
+                        help="start no more cases after this time (default 2; no limit with --cases)")
+    parser.add_argument("--cases", type=int, help="start at most this number of cases (default: no limit)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the cases (default 1)")
+    parser.add_argument("--case", type=int, help="run only this case, and print it in full")
+    parser.add_argument("--families", default=",".join(FAMILIES),
+                        help="families of cases, separated by commas (default %(default)s)")
+    parser.add_argument("--jobs", type=int, default=1, help="cases to run concurrently (default 1)")
+    parser.add_argument("--bench", default=default_bench(), help="the program (default %(default)s)")
     parser.add_argument("--keep", action="store_true", help="keep the folders of failed cases")
     parsed = parser.parse_args(arguments)
     parsed.families = set(parsed.families.split(","))
     if unknown := parsed.families - FAMILIES.keys():
-        parser.error(f"--families: {', '.join(sorted(unknown))}: there are {', '.join(FAMILIES)}")
+        parser.error(f"--families={','.join(sorted(unknown))}: unknown family; accepted: {', '.join(FAMILIES)}")
     for name in ("jobs", "cases"):
         if (value := getattr(parsed, name)) is not None and value < 1:
             parser.error(f"--{name}={value}: at least 1 is accepted")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Iterator
 
 # The program's table of the beginnings of stderr lines that are not errors.
-_TABLE = Path(__file__).resolve().parents[2] / "bench" / "host" / "stderr_lines.inc"
+_TABLE = Path(__file__).resolve().parents[2] / "bench" / "terminal" / "stderr_lines.inc"
 _STARTS = re.findall(r'^BENCH_STDERR_LINE\(\w+, "(.+)"\)$', _TABLE.read_text(encoding="utf-8"), re.MULTILINE)
 _STDERR_LINES = re.compile("|".join((
     *map(re.escape, _STARTS),
@@ -31,10 +31,10 @@ def text_faults(name: str, data: bytes, tabs: bool) -> Iterator[str]:
     """Returns bytes that a terminal would interpret, and bytes that are not valid text."""
     text = data.decode("utf-8", "replace")
     if b"\xef\xbf\xbd" not in data and "\ufffd" in text:
-        yield f"{name} holds bytes that are no UTF-8"
+        yield f"{name} contains bytes that are not UTF-8"
     match = _CONTROL.search(text) or (None if tabs else re.search("\t", text))
     if match:
-        yield f"{name} holds the control character {match[0]!r}"
+        yield f"{name} contains the control character {match[0]!r}"
 
 
 def stderr_faults(data: bytes, wants_sentence: bool,
@@ -46,29 +46,29 @@ def stderr_faults(data: bytes, wants_sentence: bool,
         yield "sanitizer", text[match.start():].partition("\n")[0]
     lines = text.split("\n")
     if lines and lines[-1]:
-        yield "stderr", f"the last line has no end: {lines[-1]!r}"
+        yield "stderr", f"the last line has no line break: {lines[-1]!r}"
     sentences = [line for line in lines if line.startswith(_SENTENCE)]
     for line in lines:
         if line and not line.startswith(_SENTENCE) and not _STDERR_LINES.match(line):
-            yield "stderr", f"a line of no known kind: {line!r}"
+            yield "stderr", f"unknown kind of line: {line!r}"
     if len(sentences) > 1:
-        yield "sentences", f"{len(sentences)} sentences: {sentences}"
+        yield "sentences", f"{len(sentences)} error messages instead of one: {sentences}"
     if not sentences and wants_sentence:
-        yield "sentences", "no sentence says why"
+        yield "sentences", "no error message"
     if sentences and not may_have_sentence:
-        yield "sentences", f"a sentence of failure without a failure: {sentences[0]!r}"
+        yield "sentences", f"an error message, but the run did not fail: {sentences[0]!r}"
     for line in sentences:
         yield from _sentence_faults(line[len(_SENTENCE):])
 
 
 def _sentence_faults(body: str) -> Iterator[tuple[str, str]]:
     if not body.strip():
-        yield "sentences", "the sentence is empty"
+        yield "sentences", "the error message is empty"
     if body.strip().casefold() in _SYSTEM_WORDS:
-        yield "bare", f"the system's words alone: {body!r}"
+        yield "bare", f"only the text of a system error: {body!r}"
     # Text between quotes may be the user's.
     if match := _INTERNALS.search(re.sub(r"'[^']*'", "''", body)):
-        yield "internals", f"names the inside ({match[0]}): {body!r}"
+        yield "internals", f"contains an internal name ({match[0]}): {body!r}"
 
 
 _NUMBER = r"-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|nan|inf)"
@@ -94,7 +94,7 @@ def stdout_faults(data: bytes, args: list[str], done: bool) -> Iterator[tuple[st
         return
     lines = text.split("\n")
     if lines.pop() and done:
-        yield "stdout", "the last line has no end"
+        yield "stdout", "the last line has no line break"
     tables = any(_TABLES.match(word) for word in args)
     in_header = False
     for line in lines:
@@ -103,9 +103,9 @@ def stdout_faults(data: bytes, args: list[str], done: bool) -> Iterator[tuple[st
         elif line == "=" * 10:
             in_header = False
         elif not (_HEADER_LINE if in_header else _RUN_LINE).fullmatch(line) and not tables:
-            yield "stdout", f"a line that scripts do not know: {line!r}"
+            yield "stdout", f"a line outside of the fixed grammar: {line!r}"
     runs = sum(bool(_FIRST_LINE.match(line)) for line in lines)
     totals = sum(line.startswith("total images/sec: ") for line in lines)
     dumps = any(word.lower().lstrip("-").startswith("dump_tensors") for word in args)
     if done and runs != totals and not dumps:
-        yield "stdout", f"{totals} totals of {runs} runs"
+        yield "stdout", f"{totals} totals, but {runs} runs"

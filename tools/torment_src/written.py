@@ -146,9 +146,9 @@ def _store_fault(path: str, whole: bytes, data: bytes) -> str:
 
 def _json_fault(data: bytes) -> str:
     def refuse(word: str) -> None:
-        raise ValueError(f"{word} is no JSON")
+        raise ValueError(f"{word} is not JSON")
     try:
         whole = json.loads(data, parse_constant=refuse)
     except ValueError as error:
         return str(error)
-    return "" if isinstance(whole, (dict, list)) and whole else "it holds nothing"
+    return "" if isinstance(whole, (dict, list)) and whole else "it is empty"

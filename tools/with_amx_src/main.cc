@@ -27,12 +27,13 @@ std::string preload() {
 bool prepare() {
   const auto cpuid = bench::this_processor();
   if (!cpuid || !bench::cap_for_hidden_amx_tiles(*cpuid)) {
-    std::cerr << "with_amx: no AMX tiles are hidden from this machine; the command runs as it is\n";
+    std::cerr << "with_amx: this machine does not hide AMX; the command runs unchanged\n";
     return true;
   }
   if (!bench::allow_cpuid(false)) {
-    std::cerr << "with_amx: AMX's tiles are hidden, and this kernel or processor has no CPUID "
-                 "faulting to supply them by; the command was not run\n";
+    std::cerr
+        << "with_amx: the command was not run: AMX is hidden, and this kernel or processor has no "
+           "CPUID faulting, which is needed to reveal it\n";
     return false;
   }
   bench::allow_cpuid(true);
@@ -44,7 +45,7 @@ bool prepare() {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::cerr << "with_amx: a command is missing: with_amx COMMAND [ARGUMENTS]\n";
+    std::cerr << "with_amx: the command is missing; usage: with_amx COMMAND [ARGUMENTS]\n";
     return kUsage;
   }
   if (!prepare()) {

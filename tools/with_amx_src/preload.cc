@@ -46,7 +46,7 @@ void answer(int signal, siginfo_t* /*info*/, void* context) {
   action.sa_flags = SA_SIGINFO | SA_NODEFER;
   sigaction(SIGSEGV, &action, nullptr);
   if (!bench::allow_cpuid(false)) {
-    constexpr std::string_view kMessage = "with_amx: CPUID cannot be intercepted here\n";
+    constexpr std::string_view kMessage = "with_amx: cannot intercept CPUID on this machine\n";
     [[maybe_unused]] const auto written = write(STDERR_FILENO, kMessage.data(), kMessage.size());
   }
 }

@@ -199,13 +199,14 @@ TEST(Settings, RefuseAFolderThatIsNotThereWhateverItsDatasetWouldBe) {
   for (const std::string_view name :
        {"--data_name=imagenet", "--data_name=cifar10", "--batch_size=2"}) {
     EXPECT_EQ(settings_refusal({"--model=alexnet", absent, name}),
-              fmt::format("{}: there is no such folder; accepted is a folder with the files of "
+              fmt::format("{}: the folder does not exist; give a folder with the files of "
                           "imagenet or cifar10",
                           absent));
   }
   std::ofstream(folder.path() / "imagenet") << "x";
   const std::string file = fmt::format("--data_dir={}", (folder.path() / "imagenet").string());
-  EXPECT_THAT(settings_refusal({"--model=alexnet", file}), HasSubstr("is a file, not a folder"));
+  EXPECT_THAT(settings_refusal({"--model=alexnet", file}),
+              HasSubstr("this is a file; give a folder with"));
 }
 
 TEST(Settings, SayWhatTheModelsOfTheOriginalThatAreNotBuiltDo) {
@@ -252,13 +253,13 @@ TEST(Settings, TakeAnotherImageSizeWhereTheNetworkAllowsIt) {
 TEST(Settings, SayWhyAnImageSizeDoesNotFit) {
   EXPECT_EQ(
       settings_refusal({"--model=lenet", "--image_size=3"}),
-      "--image_size=3 does not fit --model=lenet: max_pool: input is 1 wide, the window needs "
-      "2 (axis H of pool1)");
+      "--image_size=3 does not fit --model=lenet: max_pool: the input has extent 1, but the window "
+      "needs 2 (axis H of pool1)");
 }
 
 TEST(Settings, RefuseAnAuxiliaryHeadThatThereIsNot) {
   EXPECT_EQ(settings_refusal({"--model=lenet", "--aux_head"}),
-            "--aux_head: lenet has no auxiliary head");
+            "--aux_head: lenet has no auxiliary head; omit this flag");
   EXPECT_THAT(settings_refusal({"--model=lenet", "--aux_head", "--forward_only"}),
               HasSubstr("lenet has no auxiliary head"));
 }

@@ -71,7 +71,7 @@ void make_old(const fs::path& path, std::string_view text, std::chrono::minutes 
 
 TEST(AtomicFile, RemovesWhatKilledRunsLeft) {
   const ScratchFolder folder;
-  make_old(folder.path() / cat(".r.json.", getpid(), ".tmp"), "half", 61min);
+  make_old(folder.path() / fmt::format(".r.json.{}.tmp", getpid()), "half", 61min);
   make_old(folder.path() / ".r.json.1-2.tmp", "half", 61min);
   make_old(folder.path() / ".other.json.1.tmp", "not for us", 61min);
   make_old(folder.path() / ".r.json.mine.tmp", "not ours", 61min);
@@ -92,7 +92,7 @@ TEST(AtomicFile, LeavesAloneWhatMayBeWrittenOnAnotherMachine) {
 
 TEST(AtomicFile, LeavesAloneWhatAnotherIsWriting) {
   const ScratchFolder folder;
-  const fs::path theirs = folder.path() / cat(".r.json.", getpid(), ".tmp");
+  const fs::path theirs = folder.path() / fmt::format(".r.json.{}.tmp", getpid());
   const int fd = open(theirs.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   ASSERT_EQ(flock(fd, LOCK_EX), 0);
   fs::last_write_time(theirs, fs::file_time_type::clock::now() - 61min);
@@ -142,7 +142,8 @@ TEST(AtomicFile, WritesToAPipeWithAReaderAndTellsWithoutOne) {
   const fs::path path = folder.path() / "pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   const AtomicFile file(path);
-  EXPECT_THAT([&] { file.write("x"); }, ThrowsMessage<WriteError>(HasSubstr("nobody reads it")));
+  EXPECT_THAT([&] { file.write("x"); },
+              ThrowsMessage<WriteError>(HasSubstr("no process reads it")));
   const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   file.write("through");
   std::array<char, 16> text{};
@@ -157,7 +158,8 @@ TEST(AtomicFile, WritesBehindWhatAnOpenFileHolds) {
   const fs::path path = folder.path() / "log";
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   ASSERT_EQ(write(fd, "line\n", 5), 5);
-  for (const std::string& name : {cat("/dev/fd/", fd), cat("/proc/self/fd/", fd)}) {
+  for (const std::string& name :
+       {fmt::format("/dev/fd/{}", fd), fmt::format("/proc/self/fd/{}", fd)}) {
     AtomicFile(name).write("record\n");
   }
   ASSERT_EQ(write(fd, "line\n", 5), 5);
@@ -189,13 +191,13 @@ TEST(AtomicFile, RefusesWhatCannotBeWrittenAndNamesIt) {
     EXPECT_THAT([&] { AtomicFile file(path); },
                 ThrowsMessage<UsageError>(AllOf(HasSubstr(path.string()), HasSubstr(words))));
   };
-  refusal(folder.path() / "absent" / "r.json", "there is no folder");
+  refusal(folder.path() / "absent" / "r.json", "absent' does not exist");
   refusal(folder.path(), "it is a folder");
-  refusal(folder.path() / "", "it names no file");
-  refusal("", "it names no file");
+  refusal(folder.path() / "", "the path does not name a file");
+  refusal("", "the path does not name a file");
   fs::create_symlink("circle", folder.path() / "circle");
-  refusal(folder.path() / "circle", "its links lead in a circle");
-  refusal("/proc/r.json", "no file can be made");
+  refusal(folder.path() / "circle", "its symbolic links form a loop");
+  refusal("/proc/r.json", "cannot create a file in '/proc'");
 }
 
 TEST(AtomicFile, ReportsAFolderThatVanishedAsAFailedWrite) {

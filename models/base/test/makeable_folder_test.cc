@@ -29,7 +29,8 @@ TEST(MakeableFolder, IsNoneInAFileOrBehindALinkToNothing) {
   fs::create_symlink("absent", folder.path() / "link");
   EXPECT_THAT(why_no_folder(folder.path() / "file"), Optional(HasSubstr("Not a directory")));
   EXPECT_THAT(why_no_folder(folder.path() / "file/a"), Optional(HasSubstr("Not a directory")));
-  EXPECT_THAT(why_no_folder(folder.path() / "link"), Optional(HasSubstr("is not there")));
+  EXPECT_THAT(why_no_folder(folder.path() / "link"),
+              Optional(HasSubstr("is a symbolic link to a missing file")));
   EXPECT_THAT(why_no_folder(std::string(300, 'x')), Optional(HasSubstr("too long")));
 }
 

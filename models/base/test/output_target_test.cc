@@ -41,13 +41,13 @@ TEST(OutputTarget, TakesADescriptorForTheFileBehindIt) {
   const ScratchFolder folder;
   const fs::path path = folder.path() / "log";
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  const OutputTarget target = find_output(cat("/dev/fd/", fd), "file");
+  const OutputTarget target = find_output(fmt::format("/dev/fd/{}", fd), "file");
   EXPECT_EQ(target.kind, OutputTarget::Kind::descriptor);
   EXPECT_EQ(target.descriptor, fd);
   EXPECT_EQ(target.identity(), identity(path));
   EXPECT_EQ(regular_file_identity(fd), identity(path));
   close(fd);
-  EXPECT_THAT([&] { find_output(cat("/dev/fd/", fd), "file"); },
+  EXPECT_THAT([&] { find_output(fmt::format("/dev/fd/{}", fd), "file"); },
               ThrowsMessage<UsageError>(HasSubstr("is not open for writing")));
 }
 

@@ -10,8 +10,8 @@ namespace {
 TEST(Shape, CountsItsElementsAndPrints) {
   EXPECT_EQ(Shape({2, 3, 4, 5}).elements(), 120);
   EXPECT_EQ(Shape().elements(), 1);
-  EXPECT_EQ(cat(Shape({2, 3})), "2x3");
-  EXPECT_EQ(cat(Shape()), "scalar");
+  EXPECT_EQ(to_string(Shape({2, 3})), "2x3");
+  EXPECT_EQ(to_string(Shape()), "scalar");
 }
 
 TEST(Shape, RefusesAxesThatAreNotThere) {

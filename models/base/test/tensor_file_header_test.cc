@@ -23,18 +23,19 @@ std::string refusal(const std::string& json) {
 }
 
 std::string entry(const std::string& dtype, const std::string& shape, const std::string& offsets) {
-  return cat(R"({"dtype":")", dtype, R"(","shape":)", shape, R"(,"data_offsets":)", offsets, "}");
+  return fmt::format(R"({{"dtype":"{}","shape":{},"data_offsets":{}}})", dtype, shape, offsets);
 }
 
 /// A header with the one tensor `a`.
 std::string one(const std::string& dtype, const std::string& shape, const std::string& offsets) {
-  return cat(R"({"a":)", entry(dtype, shape, offsets), "}");
+  return fmt::format(R"({{"a":{}}})", entry(dtype, shape, offsets));
 }
 
 TEST(TensorFileHeader, GivesTypesShapesPlacesAndMetadata) {
   const TensorFileHeader header = parse_tensor_file_header(
-      cat(R"({"b":)", entry("I64", "[]", "[24,32]"), R"(,"__metadata__":{"format":"pt"},"a":)",
-          entry("F32", "[2,3]", "[0,24]"), R"(,"none":)", entry("F16", "[0,7]", "[24,24]"), "}  "),
+      fmt::format(R"({{"b":{},"__metadata__":{{"format":"pt"}},"a":{},"none":{}}}  )",
+                  entry("I64", "[]", "[24,32]"), entry("F32", "[2,3]", "[0,24]"),
+                  entry("F16", "[0,7]", "[24,24]")),
       "f");
   ASSERT_EQ(header.tensors.size(), 3U);
   const StoredTensor& a = header.tensors.at("a");
@@ -53,14 +54,14 @@ TEST(TensorFileHeader, RefusesWhatIsNoJsonObject) {
   EXPECT_THAT(refusal(""), HasSubstr("does not begin with '{'"));
   EXPECT_THAT(refusal(" {}"), HasSubstr("does not begin with '{'"));
   EXPECT_THAT(refusal("[]"), HasSubstr("does not begin with '{'"));
-  EXPECT_THAT(refusal("{"), HasSubstr("no JSON (at byte "));
-  EXPECT_THAT(refusal("{}x"), HasSubstr("no JSON"));
-  EXPECT_THAT(refusal("{\"\xff\":1}"), HasSubstr("no JSON"));
+  EXPECT_THAT(refusal("{"), HasSubstr("not valid JSON (at byte "));
+  EXPECT_THAT(refusal("{}x"), HasSubstr("not valid JSON"));
+  EXPECT_THAT(refusal("{\"\xff\":1}"), HasSubstr("not valid JSON"));
   EXPECT_THAT(refusal(R"({"a":1})"), HasSubstr("tensor 'a' is a number, not an object"));
   EXPECT_THAT(refusal(R"({"a":null})"), HasSubstr("tensor 'a' is null, not an object"));
   EXPECT_THAT(refusal(R"({"a":[1]})"), HasSubstr("tensor 'a' is a list, not an object"));
   EXPECT_THAT(refusal(std::string(100'000, '[')), HasSubstr("does not begin"));
-  EXPECT_THAT(refusal(cat(R"({"a":)", std::string(100'000, '['))), HasSubstr("is a list"));
+  EXPECT_THAT(refusal(R"({"a":)" + std::string(100'000, '[')), HasSubstr("is a list"));
 }
 
 TEST(TensorFileHeader, RefusesAnIncompleteOrStrangeEntry) {
@@ -71,27 +72,28 @@ TEST(TensorFileHeader, RefusesAnIncompleteOrStrangeEntry) {
   EXPECT_THAT(refusal(R"({"a":{"dtype":{}}})"), HasSubstr("has an object as 'dtype'"));
   EXPECT_THAT(refusal(R"({"a":{"dtype":[]}})"), HasSubstr("has a list as 'dtype'"));
   EXPECT_THAT(refusal(R"({"a":{"dtype":7}})"), HasSubstr("has a number as 'dtype'"));
-  EXPECT_THAT(refusal(R"({"a":{"shape":"x"}})"), HasSubstr("has a text as 'shape'"));
+  EXPECT_THAT(refusal(R"({"a":{"shape":"x"}})"), HasSubstr("has a string as 'shape'"));
   EXPECT_THAT(refusal(R"({"a":{"shape":[[1]]}})"), HasSubstr("has a list as 'shape'"));
-  EXPECT_THAT(refusal(R"({"a":{"shape":[true]}})"), HasSubstr("has a truth value as 'shape'"));
+  EXPECT_THAT(refusal(R"({"a":{"shape":[true]}})"), HasSubstr("has a Boolean as 'shape'"));
   EXPECT_THAT(refusal(one("F8", "[1]", "[0,1]")), HasSubstr("has dtype 'F8'; F64, F32"));
 }
 
 TEST(TensorFileHeader, RefusesNumbersThatAreNoSizes) {
   EXPECT_THAT(refusal(one("F32", "[-1]", "[0,4]")), HasSubstr("a negative number as 'shape'"));
-  EXPECT_THAT(refusal(one("F32", "[1.0]", "[0,4]")), HasSubstr("not whole or too large"));
+  EXPECT_THAT(refusal(one("F32", "[1.0]", "[0,4]")), HasSubstr("not an integer or is too large"));
   EXPECT_THAT(refusal(one("F32", "[99999999999999999999]", "[0,4]")), HasSubstr("too large"));
   EXPECT_THAT(refusal(one("F32", "[9223372036854775808]", "[0,4]")), HasSubstr("too large"));
   EXPECT_THAT(refusal(one("F32", "[1]", "[0,4,8]")), HasSubstr("more than two data_offsets"));
-  EXPECT_THAT(refusal(one("F32", "[1]", "[0]")), HasSubstr("no beginning and end"));
-  EXPECT_THAT(refusal(one("F32", "[1]", "[4,0]")), HasSubstr("no beginning and end"));
+  EXPECT_THAT(refusal(one("F32", "[1]", "[0]")), HasSubstr("not a begin and an end"));
+  EXPECT_THAT(refusal(one("F32", "[1]", "[4,0]")), HasSubstr("not a begin and an end"));
   EXPECT_THAT(refusal(one("F32", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,4]")),
               HasSubstr("more than 16 axes"));
 }
 
 TEST(TensorFileHeader, RefusesSizesThatDoNotFitTheirShapeEvenWhenProductsOverflow) {
-  EXPECT_EQ(refusal(one("F32", "[2,2]", "[0,15]")),
-            "w.safetensors: tensor 'a' takes 16 bytes as 2x2 of F32, its data_offsets span 15");
+  EXPECT_EQ(
+      refusal(one("F32", "[2,2]", "[0,15]")),
+      "w.safetensors: tensor 'a' needs 16 bytes for 2x2 of F32, but its data_offsets span 15");
   // 2^32 * 2^32 * 4 is 0 in 64 bits.
   EXPECT_THAT(refusal(one("F32", "[4294967296,4294967296]", "[0,0]")), HasSubstr("is too large"));
   EXPECT_THAT(refusal(one("F64", "[4611686018427387904]", "[0,0]")), HasSubstr("is too large"));
@@ -100,31 +102,35 @@ TEST(TensorFileHeader, RefusesSizesThatDoNotFitTheirShapeEvenWhenProductsOverflo
 
 TEST(TensorFileHeader, RefusesHolesAndOverlaps) {
   const auto two = [](const std::string& first, const std::string& second) {
-    return refusal(
-        cat(R"({"a":)", entry("F32", "[2]", first), R"(,"b":)", entry("F32", "[2]", second), "}"));
+    return refusal(fmt::format(R"({{"a":{},"b":{}}})", entry("F32", "[2]", first),
+                               entry("F32", "[2]", second)));
   };
   EXPECT_EQ(two("[8,16]", "[0,8]"), "accepted");
   EXPECT_EQ(
       two("[0,8]", "[12,20]"),
-      "w.safetensors: tensor 'b' begins at byte 12 of the data, behind a hole after what ends "
-      "at byte 8");
-  EXPECT_THAT(two("[0,8]", "[4,12]"), HasSubstr("tensor 'b' begins at byte 4 of the data, within"));
-  EXPECT_THAT(two("[0,8]", "[0,8]"), HasSubstr("within what ends at byte 8"));
-  EXPECT_THAT(refusal(one("F32", "[1]", "[4,8]")), HasSubstr("behind a hole"));
+      "w.safetensors: tensor 'b' begins at byte 12 of the data, which leaves a gap after byte 8");
+  EXPECT_THAT(
+      two("[0,8]", "[4,12]"),
+      HasSubstr("tensor 'b' begins at byte 4 of the data, but the previous tensor ends at byte 8"));
+  EXPECT_THAT(two("[0,8]", "[0,8]"), HasSubstr("but the previous tensor ends at byte 8"));
+  EXPECT_THAT(refusal(one("F32", "[1]", "[4,8]")), HasSubstr("leaves a gap after byte 0"));
   EXPECT_THAT(refusal(one("F32", "[1]", "[18446744073709551611,18446744073709551615]")),
-              HasSubstr("behind a hole"));
+              HasSubstr("leaves a gap after byte 0"));
 }
 
 TEST(TensorFileHeader, RefusesNamesThatComeTwice) {
   const std::string tensor = entry("F32", "[0]", "[0,0]");
-  EXPECT_EQ(refusal(cat(R"({"a":)", tensor, R"(,"a":)", tensor, "}")),
-            "w.safetensors: tensor 'a' comes twice");
+  EXPECT_EQ(refusal(fmt::format(R"({{"a":{},"a":{}}})", tensor, tensor)),
+            "w.safetensors: tensor 'a' is listed more than once");
   // The same name in other letters of JSON.
-  EXPECT_THAT(refusal(cat(R"({"a":)", tensor, R"(,"\u0061":)", tensor, "}")),
-              HasSubstr("comes twice"));
-  EXPECT_THAT(refusal(R"({"__metadata__":{},"__metadata__":{}})"), HasSubstr("comes twice"));
-  EXPECT_THAT(refusal(R"({"__metadata__":{"k":"1","k":"2"}})"), HasSubstr("the key 'k' twice"));
-  EXPECT_THAT(refusal(R"({"a":{"dtype":"F32","dtype":"F32"}})"), HasSubstr("'dtype' twice"));
+  EXPECT_THAT(refusal(fmt::format(R"({{"a":{},"\u0061":{}}})", tensor, tensor)),
+              HasSubstr("is listed more than once"));
+  EXPECT_THAT(refusal(R"({"__metadata__":{},"__metadata__":{}})"),
+              HasSubstr("is listed more than once"));
+  EXPECT_THAT(refusal(R"({"__metadata__":{"k":"1","k":"2"}})"),
+              HasSubstr("the key 'k' more than once"));
+  EXPECT_THAT(refusal(R"({"a":{"dtype":"F32","dtype":"F32"}})"),
+              HasSubstr("'dtype' more than once"));
 }
 
 TEST(TensorFileHeader, RefusesMetadataThatIsNoText) {
@@ -137,12 +143,12 @@ TEST(TensorFileHeader, RefusesMoreTensorsThanTheLimit) {
   const auto with = [](std::size_t count) {
     std::string json = "{";
     for (std::size_t i = 0; i < count; ++i) {
-      json += cat(i == 0 ? "" : ",", '"', i, R"(":)", entry("F32", "[0]", "[0,0]"));
+      json += fmt::format(R"({}"{}":{})", i == 0 ? "" : ",", i, entry("F32", "[0]", "[0,0]"));
     }
     return refusal(json + "}");
   };
   EXPECT_EQ(with(kMostStoredTensors), "accepted");
-  EXPECT_EQ(with(kMostStoredTensors + 1), "w.safetensors: has more than 65536 tensors");
+  EXPECT_EQ(with(kMostStoredTensors + 1), "w.safetensors: the file has more than 65536 tensors");
 }
 
 TEST(TensorFileHeader, PrintsNamesThatCannotHarmATerminalOrFillIt) {

@@ -45,8 +45,8 @@ class MadeFile {
 
 /// Reads the only tensor of a file, `t`, as floats.
 std::vector<float> floats_of(const std::string& dtype, std::size_t count, const std::string& data) {
-  const MadeFile made(cat(R"({"t":{"dtype":")", dtype, R"(","shape":[)", count,
-                          R"(],"data_offsets":[0,)", data.size(), "]}}"),
+  const MadeFile made(fmt::format(R"({{"t":{{"dtype":"{}","shape":[{}],"data_offsets":[0,{}]}}}})",
+                                  dtype, count, data.size()),
                       data);
   const TensorFile file(made.path());
   std::vector<float> values(count);
@@ -130,7 +130,8 @@ TEST(TensorFile, RefusesAHeaderThatIsLongerThanTheFileOrTheLimit) {
   };
   refusal(MadeFile(""), "0 bytes are too few");
   refusal(MadeFile("1234567"), "7 bytes are too few");
-  refusal(MadeFile(raw<std::uint64_t>({3}) + "{}"), "would take 3 bytes, the file has 10");
+  refusal(MadeFile(raw<std::uint64_t>({3}) + "{}"),
+          "the header length is 3 bytes, but the whole file has 10");
   refusal(MadeFile(raw<std::uint64_t>({0xFFFFFFFFFFFFFFFF}) + "{}"), "at most 16000000");
   refusal(MadeFile(raw<std::uint64_t>({16'000'001}) + "{}"), "at most 16000000");
   refusal(MadeFile(raw<std::uint64_t>({0})), "does not begin with '{'");
@@ -142,8 +143,8 @@ TEST(TensorFile, RefusesDataThatIsShorterOrLongerThanItsHeaderTells) {
     const MadeFile made(json, std::string(bytes, 'x'));
     EXPECT_THAT([&] { TensorFile file(made.path()); }, ThrowsMessage<DataError>(HasSubstr(words)));
   };
-  refusal(7, "tells of 8 bytes of data, there are 7");
-  refusal(9, "tells of 8 bytes of data, there are 9");
+  refusal(7, "describes 8 bytes of data, but the file contains 7");
+  refusal(9, "describes 8 bytes of data, but the file contains 9");
   EXPECT_NO_THROW(TensorFile(MadeFile(json, std::string(8, 'x')).path()));
 }
 
@@ -153,9 +154,9 @@ TEST(TensorFile, RefusesWhatIsNoFileWithoutWaitingForIt) {
     EXPECT_THAT([&] { TensorFile file(path); }, ThrowsMessage<UsageError>(HasSubstr(words)));
   };
   refusal(folder.path() / "absent", "No such file");
-  refusal(folder.path(), "no ordinary file");
+  refusal(folder.path(), "it is not a regular file");
   ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0600), 0);
-  refusal(folder.path() / "pipe", "no ordinary file");
+  refusal(folder.path() / "pipe", "it is not a regular file");
 }
 
 TEST(TensorFile, ReportsAFileThatWasCutAfterItWasOpened) {
@@ -165,7 +166,7 @@ TEST(TensorFile, ReportsAFileThatWasCutAfterItWasOpened) {
   fs::resize_file(made.path(), 40);
   std::vector<float> values(2);
   EXPECT_THAT([&] { file.read(*file.find("t"), 0, values); },
-              ThrowsMessage<DataError>(HasSubstr("before the data")));
+              ThrowsMessage<DataError>(HasSubstr("was truncated after it was opened")));
 }
 
 TEST(TensorFile, ChecksWhatItIsAskedFor) {

@@ -27,8 +27,8 @@ class NoThreads {
 
 TEST(Threads, TellWhichLimitsMayKeepThemFromStarting) {
   const auto tells = testing::ThrowsMessage<DeviceError>(
-      testing::AllOf(testing::HasSubstr("a thread cannot be started: "),
-                     testing::HasSubstr("ulimit -u"), testing::HasSubstr("pids.max")));
+      testing::AllOf(testing::HasSubstr("cannot start a thread: "), testing::HasSubstr("ulimit -u"),
+                     testing::HasSubstr("pids.max")));
   const NoThreads nothing;
   EXPECT_THAT([] { start_thread([] {}); }, tells);
   EXPECT_THAT([] { start_async([] { return 1; }).get(); }, tells);

@@ -25,9 +25,10 @@ TEST(Attributes, GiveBackTheirStructAndNoOther) {
 }
 
 TEST(Attributes, PrintTheirStruct) {
-  EXPECT_EQ(cat(Attributes(Conv2dAttributes{.window = {.kernel = {3, 3}, .stride = {2, 2}}})),
+  EXPECT_EQ(testing::PrintToString(
+                Attributes(Conv2dAttributes{.window = {.kernel = {3, 3}, .stride = {2, 2}}})),
             "3x3/2");
-  EXPECT_EQ(cat(Attributes()), "");
+  EXPECT_EQ(testing::PrintToString(Attributes()), "");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(Graph, PrintsOneLinePerInputVariableAndNode) {
   graph.set_output("y", pooled[0]);
   graph.add_update(mean, mean);
   graph.add_gradient(w, w);
-  EXPECT_EQ(cat(graph),
+  EXPECT_EQ(testing::PrintToString(graph),
             "input %0 images f32[2x3x8x8]\n"
             "variable %1 conv.weight f32[4x3x3x3] decayed\n"
             "variable %2 running_mean f32[4] not trained\n"

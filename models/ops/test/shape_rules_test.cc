@@ -23,7 +23,7 @@ std::string refusal(const OpDef& op, const Attributes& attributes, const std::ve
   std::vector<ValueId> ids;
   for (const Shape& shape : inputs) {
     const bool labels = (&op == &kSoftmaxCrossEntropy || &op == &kTopKAccuracy) && ids.size() == 1;
-    ids.push_back(graph.add_input(cat("in", ids.size()),
+    ids.push_back(graph.add_input(fmt::format("in{}", ids.size()),
                                   {.dtype = labels ? DType::s32 : DType::f32, .shape = shape}));
   }
   try {
@@ -39,7 +39,7 @@ Shape result_shape(const OpDef& op, const Attributes& attributes,
   Graph graph;
   std::vector<ValueId> ids;
   for (const Shape& shape : inputs) {
-    ids.push_back(graph.add_input(cat("in", ids.size()), {.shape = shape}));
+    ids.push_back(graph.add_input(fmt::format("in{}", ids.size()), {.shape = shape}));
   }
   return graph.shape(graph.add_node(op, "node", attributes, ids)[0]);
 }
@@ -62,71 +62,72 @@ TEST(Conv2dShape, FollowsStridePaddingAndDilation) {
 }
 
 TEST(Conv2dShape, NamesOpAxisAndBothExtentsWhenChannelsDiffer) {
-  EXPECT_EQ(refusal(kConv2d, Conv2dAttributes{.window = kThree}, {{1, 64, 8, 8}, {8, 32, 3, 3}}),
-            "conv2d: input has 64 channels, weights expect 32 (axis C of block2/conv1)");
-  EXPECT_EQ(refusal(kConv2d, Conv2dAttributes{.window = kThree, .groups = 4},
-                    {{1, 64, 8, 8}, {8, 32, 3, 3}}),
-            "conv2d: input has 64 channels, weights expect 128 (axis C of block2/conv1)");
+  EXPECT_EQ(
+      refusal(kConv2d, Conv2dAttributes{.window = kThree}, {{1, 64, 8, 8}, {8, 32, 3, 3}}),
+      "conv2d: the input has 64 channels, but the weights expect 32 (axis C of block2/conv1)");
+  EXPECT_EQ(
+      refusal(kConv2d, Conv2dAttributes{.window = kThree, .groups = 4},
+              {{1, 64, 8, 8}, {8, 32, 3, 3}}),
+      "conv2d: the input has 64 channels, but the weights expect 128 (axis C of block2/conv1)");
 }
 
 TEST(Conv2dShape, RefusesGroupsThatDoNotDivideTheFilters) {
   EXPECT_EQ(refusal(kConv2d, Conv2dAttributes{.window = kThree, .groups = 4},
                     {{1, 8, 8, 8}, {6, 2, 3, 3}}),
-            "conv2d: output channels leave a rest of 2 over the groups, expected 0 (axis O of "
-            "block2/conv1)");
+            "conv2d: 6 output channels are not divisible by 4 groups (axis O of block2/conv1)");
 }
 
 TEST(Conv2dShape, RefusesWeightsOfAnotherWindow) {
   EXPECT_EQ(refusal(kConv2d, Conv2dAttributes{.window = kThree}, {{1, 8, 8, 8}, {6, 8, 3, 5}}),
-            "conv2d: weights are 5 wide, the window is 3 (axis W of block2/conv1)");
+            "conv2d: the weights have extent 5, but the window has 3 (axis W of block2/conv1)");
 }
 
 TEST(Conv2dShape, RefusesAWindowLargerThanTheImage) {
   EXPECT_EQ(refusal(kConv2d, Conv2dAttributes{.window = {.kernel = {5, 5}, .pad_after = {1, 1}}},
                     {{1, 8, 8, 3}, {6, 8, 5, 5}}),
-            "conv2d: input is 3 wide, the window needs 4 (axis W of block2/conv1)");
+            "conv2d: the input has extent 3, but the window needs 4 (axis W of block2/conv1)");
 }
 
 TEST(Conv2dShape, RefusesAnotherRank) {
   EXPECT_EQ(refusal(kConv2d, Conv2dAttributes{.window = kThree}, {{1, 8}, {6, 8, 3, 3}}),
-            "conv2d: input 0 has 2 axes (1x8), expected 4 (block2/conv1)");
+            "conv2d: input 0 has 2 axes (1x8), but 4 are expected (block2/conv1)");
 }
 
 TEST(Conv2dShape, RefusesAnEpilogueThatDoesNotFit) {
   const Attributes bias(Conv2dAttributes{.window = kThree, .epilogue = {.bias = true}});
   EXPECT_EQ(refusal(kConv2d, bias, {{1, 8, 4, 4}, {6, 8, 3, 3}, {7}}),
-            "conv2d: bias has 7 channels, the result has 6 (axis C of block2/conv1)");
+            "conv2d: the bias has 7 channels, but the result has 6 (axis C of block2/conv1)");
   const Attributes residual(Conv2dAttributes{.window = kThree, .epilogue = {.residual = true}});
   EXPECT_EQ(refusal(kConv2d, residual, {{1, 8, 4, 4}, {6, 8, 3, 3}, {1, 6, 2, 2}}),
-            "conv2d: residual is 1x6x2x2, the result is 1x6x4x4 (block2/conv1)");
+            "conv2d: the residual is 1x6x2x2, but the result is 1x6x4x4 (block2/conv1)");
 }
 
 TEST(BatchNormShape, RefusesVectorsOfOtherChannels) {
   EXPECT_EQ(refusal(kBatchNorm, BatchNormAttributes{}, {{1, 8, 4, 4}, {8}, {7}}, "bn"),
-            "batch_norm: a vector has 7 channels, the input has 8 (axis C of bn)");
+            "batch_norm: a parameter has 7 channels, but the input has 8 (axis C of bn)");
 }
 
 TEST(BatchNormShape, RefusesAResidualOfAnotherShape) {
   EXPECT_EQ(refusal(kBatchNorm, BatchNormAttributes{.scale = false, .epilogue = {.residual = true}},
                     {{1, 8, 4, 4}, {8}, {1, 8, 4, 5}}, "bn"),
-            "batch_norm: residual is 1x8x4x5, the result is 1x8x4x4 (bn)");
+            "batch_norm: the residual is 1x8x4x5, but the result is 1x8x4x4 (bn)");
 }
 
 TEST(FullyConnectedShape, RefusesOtherChannels) {
   EXPECT_EQ(refusal(kFullyConnected, FullyConnectedAttributes{}, {{2, 10}, {7, 11}}, "fc"),
-            "fully_connected: input has 10 channels, weights expect 11 (axis C of fc)");
+            "fully_connected: the input has 10 channels, but the weights expect 11 (axis C of fc)");
 }
 
 TEST(AddShape, NamesTheAxisThatDiffers) {
   EXPECT_EQ(refusal(kAdd, {}, {{2, 3, 4, 5}, {2, 3, 6, 5}}, "sum"),
-            "add: input 0 has extent 4, input 1 has 6 (axis H of sum)");
+            "add: input 0 has extent 4, but input 1 has 6 (axis H of sum)");
   EXPECT_EQ(refusal(kAdd, {}, {{2, 3, 4, 5}, {2, 3}}, "sum"),
-            "add: input 1 has 2 axes (2x3), expected 4 (sum)");
+            "add: input 1 has 2 axes (2x3), but 4 are expected (sum)");
 }
 
 TEST(BiasAddShape, RefusesOtherChannels) {
   EXPECT_EQ(refusal(kBiasAdd, {}, {{2, 10}, {7}}, "fc/bias"),
-            "bias_add: bias has 7 channels, the result has 10 (axis C of fc/bias)");
+            "bias_add: the bias has 7 channels, but the result has 10 (axis C of fc/bias)");
 }
 
 TEST(PoolShape, FollowsTheWindow) {
@@ -136,14 +137,15 @@ TEST(PoolShape, FollowsTheWindow) {
             Shape({2, 8, 56, 56}));
   EXPECT_EQ(refusal(kAvgPool, PoolAttributes{.window = {.kernel = {7, 7}}, .input = {1, 1, 6, 7}},
                     {{1, 1, 6, 7}}, "pool"),
-            "avg_pool: input is 6 wide, the window needs 7 (axis H of pool)");
+            "avg_pool: the input has extent 6, but the window needs 7 (axis H of pool)");
 }
 
 TEST(LossShape, RefusesLabelsOfAnotherBatch) {
-  EXPECT_EQ(refusal(kSoftmaxCrossEntropy, {}, {{4, 10}, {3}}, "loss"),
-            "softmax_cross_entropy: logits have 4 rows, labels have 3 (axis N of loss)");
+  EXPECT_EQ(
+      refusal(kSoftmaxCrossEntropy, {}, {{4, 10}, {3}}, "loss"),
+      "softmax_cross_entropy: the logits have 4 rows, but the labels have 3 (axis N of loss)");
   EXPECT_EQ(refusal(kTopKAccuracy, TopKAttributes{.k = 5}, {{4, 10}, {3}}, "top_5"),
-            "top_k_accuracy: logits have 4 rows, labels have 3 (axis N of top_5)");
+            "top_k_accuracy: the logits have 4 rows, but the labels have 3 (axis N of top_5)");
 }
 
 TEST(ShapeRules, RefuseTheWrongNumberOfInputsAsOurMistake) {

@@ -50,7 +50,7 @@ class FuseTest : public testing::Test {
     result_ = fuse(graph_, supports);
     std::vector<std::string> nodes;
     for (const Node& node : result_.nodes()) {
-      nodes.push_back(cat(node.name, node.attributes));
+      nodes.push_back(node.name + testing::PrintToString(node.attributes));
     }
     return nodes;
   }
@@ -174,7 +174,7 @@ TEST_F(FuseTest, DecomposeGivesThePartsBack) {
   const Graph parts = decompose_unsupported(fuse(graph_, everything), nothing);
   std::vector<std::string> nodes;
   for (const Node& node : parts.nodes()) {
-    nodes.push_back(cat(node.op->name, node.attributes));
+    nodes.push_back(std::string(node.op->name) + testing::PrintToString(node.attributes));
   }
   EXPECT_THAT(nodes, ElementsAre("conv2d1x1/1", "bias_add", "add", "activationrelu",
                                  "batch_normepsilon 0.001", "add", "activationrelu"));

@@ -48,7 +48,7 @@ const Node& node_named(const Graph& graph, std::string_view name) {
   const auto nodes = graph.nodes();
   const auto found =
       std::find_if(nodes.begin(), nodes.end(), [&](const Node& node) { return node.name == name; });
-  check(found != nodes.end(), cat("no node is named ", name));
+  check(found != nodes.end(), fmt::format("node {} does not exist", name));
   return *found;
 }
 

@@ -25,7 +25,7 @@ Graph example() {
 TEST(Rewrite, CopiesAGraphWhole) {
   const Graph graph = example();
   const Graph copy = rewrite(graph, append);
-  EXPECT_EQ(cat(copy), cat(graph));
+  EXPECT_EQ(testing::PrintToString(copy), testing::PrintToString(graph));
   EXPECT_EQ(copy.variables()[0].initial.mean, 2);
   EXPECT_EQ(copy.variables()[0].role, VariableRole::scale);
 }
@@ -37,7 +37,7 @@ TEST(Rewrite, GivesReadersWhatStandsForANode) {
     }
     return append(result, node);
   });
-  EXPECT_EQ(cat(graph),
+  EXPECT_EQ(testing::PrintToString(graph),
             "input %0 x f32[2x3]\n"
             "variable %1 w f32[2x3]\n"
             "%2 f32[2x3] = add(%0, %1) {} sum\n"

@@ -63,7 +63,8 @@ TEST_P(TorchvisionModel, HasTorchvisionsVariablesByNameAndShape) {
   const Graph graph = network(GetParam().name);
   std::vector<std::string> lines;
   for (const Variable& variable : graph.variables()) {
-    lines.push_back(cat(graph.value(variable.value).name, " ", graph.shape(variable.value), "\n"));
+    lines.push_back(fmt::format("{} {}\n", graph.value(variable.value).name,
+                                to_string(graph.shape(variable.value))));
   }
   // A space sorts before every character of a name, so the lines are sorted by name.
   std::sort(lines.begin(), lines.end());

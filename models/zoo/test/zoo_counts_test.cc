@@ -128,7 +128,7 @@ TEST_P(ZooCounts, AgreeWithTheIndependentCount) {
 }
 
 std::string test_name(std::string_view dataset, std::string_view model) {
-  std::string name = cat(dataset, "_", model);
+  std::string name = fmt::format("{}_{}", dataset, model);
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 }

@@ -30,7 +30,7 @@ const Node& node_named(const Graph& graph, std::string_view name) {
   const auto nodes = graph.nodes();
   const auto found =
       std::find_if(nodes.begin(), nodes.end(), [&](const Node& node) { return node.name == name; });
-  check(found != nodes.end(), cat("no node ", name));
+  check(found != nodes.end(), fmt::format("node {} does not exist", name));
   return *found;
 }
 
@@ -55,7 +55,7 @@ const Initializer& initializer(const Graph& graph, std::string_view variable) {
   const auto found = std::find_if(variables.begin(), variables.end(), [&](const Variable& v) {
     return graph.value(v.value).name == variable;
   });
-  check(found != variables.end(), cat("no variable ", variable));
+  check(found != variables.end(), fmt::format("variable {} does not exist", variable));
   return found->initial;
 }
 

@@ -110,7 +110,8 @@ TEST_P(Zoo, CallsNoTwoVariablesOrNodesTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(All, Zoo, testing::ValuesIn(all_models().begin(), all_models().end()),
                          [](const auto& row) {
-                           std::string name = cat(row.param.dataset, "_", row.param.name);
+                           std::string name =
+                               fmt::format("{}_{}", row.param.dataset, row.param.name);
                            std::replace(name.begin(), name.end(), '.', '_');
                            return name;
                          });

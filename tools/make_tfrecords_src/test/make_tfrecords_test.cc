@@ -51,8 +51,8 @@ void draw_class_folders(const TemporaryFolder& folder) {
   for (int i = 0; i < 20; ++i) {
     const test::Picture picture{
         .width = 20 + i, .height = 30, .seed = static_cast<std::uint64_t>(i)};
-    const std::string name = i < 12   ? cat("cats/", i, ".jpg")
-                             : i < 19 ? cat("dogs/", i, ".JPEG")
+    const std::string name = i < 12   ? fmt::format("cats/{}.jpg", i)
+                             : i < 19 ? fmt::format("dogs/{}.JPEG", i)
                                       : "dogs/deeper/19.jpeg";
     test::write_file(folder.file(name), test::wavy_jpeg(picture));
   }
@@ -147,7 +147,7 @@ TEST(MakeTfrecords, RefusesAFolderThatIsNotEmptyUnlessToldOtherwise) {
   ASSERT_EQ(run({flag, "--shards=5", source.path()}).status, 0);
   const Result refused = run({flag, "--shards=2", source.path()});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("not empty"));
+  EXPECT_THAT(refused.err, HasSubstr("the folder is not empty"));
   EXPECT_EQ(names_in(output.path()).size(), 5U + 1U + 1U);
   EXPECT_EQ(run({flag, "--shards=2", "--overwrite", source.path()}).status, 0);
   EXPECT_EQ(names_in(output.path()).size(), 2U + 1U + 1U) << "no shard of the first run is left";
@@ -173,7 +173,7 @@ TEST(MakeTfrecords, StopsAtAnImageThatIsNoJpegAndLeavesNothing) {
   const Result result =
       run({"--output_dir=" + output.path().string(), "--shards=2", source.path()});
   EXPECT_EQ(result.status, 2);
-  EXPECT_THAT(result.err, HasSubstr("5.jpg (class cats): the image is no JPEG: it is a PNG"));
+  EXPECT_THAT(result.err, HasSubstr("5.jpg (class cats): the image is not a JPEG: it is a PNG"));
   EXPECT_TRUE(fs::is_empty(output.path()));
 }
 

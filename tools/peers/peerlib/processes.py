@@ -61,11 +61,11 @@ def _start(command: Sequence[str], environment: Mapping[str, str], stdout: IO[st
 def _reason(command: Sequence[str], status: int, stderr: str) -> str:
     if status < 0:
         name = signal.Signals(-status).name
-        hint = "; on a machine that hides AMX details see README.md" if name == "SIGILL" else ""
-        return f"died with {name}{hint}"
+        hint = "; if the machine hides AMX details, see README.md" if name == "SIGILL" else ""
+        return f"killed by {name}{hint}"
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     errors = [line for line in lines if "Error" in line or "error" in line]
-    return (errors or lines or [f"{command[0]} ended with {status}"])[-1][:300]
+    return (errors or lines or [f"{command[0]} exited with status {status}"])[-1][:300]
 
 
 def run_process(command: Sequence[str], environment: Mapping[str, str],
@@ -77,7 +77,7 @@ def run_process(command: Sequence[str], environment: Mapping[str, str],
             signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
             status = process.wait(timeout_seconds)
         except subprocess.TimeoutExpired as error:
-            raise RunFailedError(f"not done after {timeout_seconds:.0f} s") from error
+            raise RunFailedError(f"still running after {timeout_seconds:.0f} s") from error
         finally:
             if process.returncode is None:
                 _stop(process)
@@ -96,7 +96,7 @@ def run_peer(command: Sequence[str], environment: Mapping[str, str],
     try:
         result = json.loads(lines[-1])
     except (IndexError, json.JSONDecodeError) as error:
-        raise RunFailedError("the last line on stdout is no JSON") from error
+        raise RunFailedError("the last line on stdout is not JSON") from error
     if "skipped" in result:
         raise RunFailedError(result["skipped"])
     return Run(result["images_per_second"], result["peak_rss_bytes"], result["setup_seconds"],

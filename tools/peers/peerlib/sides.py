@@ -66,7 +66,7 @@ class Sides:
     def _network(self, side: str, variant: Variant, work: Work) -> Path:
         """Returns the network's file and makes it if it is missing."""
         if work.training:
-            raise RunFailedError(f"{side} is for inference")
+            raise RunFailedError(f"{side} supports only inference")
         size = f"-{work.image_size}" if work.image_size else ""
         exported = self._tools.work_folder / f"{work.model}{size}-b{work.batch}.onnx"
         if not exported.exists():

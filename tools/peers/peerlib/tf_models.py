@@ -126,7 +126,7 @@ def make(name: str, image_size: int = 0) -> Network:
     if name == "torchvision_resnet50":
         name, classes = "resnet50_v1.5", 1000
     if name not in written:
-        raise NotSupportedError(f"no {name} in Keras; there are {' '.join([*_APPLICATIONS, *written])}")
+        raise NotSupportedError(f"{name} is not available in Keras; available: {' '.join([*_APPLICATIONS, *written])}")
     features, size = written[name]
     size = image_size or size
     images = keras.Input((size, size, 3))

@@ -85,7 +85,7 @@ def _tuned(twin: nn.Module, package: str, image_size: int) -> bool:
     modules = [module for name, module in sys.modules.items()
                if name.startswith(f"{package}.") and getattr(module, "F", None) is F]
     if not modules:
-        raise RuntimeError("one twin per process: what the last one may overwrite, this one may not")
+        raise RuntimeError("only one twin per process: twins may overwrite different values")
     images = torch.rand(2, 3, image_size, image_size)
     twin.eval()
     with torch.no_grad(), contextlib.ExitStack() as stack:
@@ -106,11 +106,11 @@ def _twin(name: str, image_size: int, folder: Path) -> Network:
     try:
         zoo = importlib.import_module("parity.zoo")
     except ModuleNotFoundError as error:
-        raise NotSupportedError(f"no twin of {name}: {folder}/parity is missing ({error})") from error
+        raise NotSupportedError(f"cannot load the twin of {name}: {folder}/parity is missing ({error})") from error
     try:
         model = zoo.find([name])[0]
     except ValueError as error:
-        raise NotSupportedError(f"no twin of {name}") from error
+        raise NotSupportedError(f"{name} has no twin in tools/parity") from error
     size = image_size or model.image_size
     module = model.make(model.num_classes, size)
     tuned = _tuned(module, "parity", size)

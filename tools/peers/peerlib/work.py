@@ -36,13 +36,13 @@ class Work:
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--model", default="resnet50_v1.5", help="by its name in `bench`")
+    parser.add_argument("--model", default="resnet50_v1.5", help="the network's name in `bench`")
     parser.add_argument("--mode", choices=("train", "infer"), default="train")
     parser.add_argument("--dtype", choices=DTYPES, default="f32")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps", type=int, default=10, help="steps to time")
-    parser.add_argument("--warmup", type=int, default=3, help="steps before those")
+    parser.add_argument("--warmup", type=int, default=3, help="steps before the timed ones")
     parser.add_argument("--image_size", type=int, default=0, help="0: the model's own")
 
 
@@ -50,8 +50,8 @@ def work_of(options: argparse.Namespace) -> Work:
     """Throws NotSupportedError for int8 training and counts below 1."""
     work = Work(**{field.name: getattr(options, field.name) for field in dataclasses.fields(Work)})
     if work.training and work.dtype == "int8":
-        raise NotSupportedError("int8 is for inference")
+        raise NotSupportedError("int8 is only for inference")
     for name in ("batch", "threads", "steps", "warmup"):
         if getattr(work, name) < 1:
-            raise NotSupportedError(f"--{name} is at least 1")
+            raise NotSupportedError(f"--{name} must be at least 1")
     return work

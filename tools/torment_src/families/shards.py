@@ -123,7 +123,7 @@ def _features(rng: random.Random) -> Made:
         "image as integers": example([(ENCODED, ints_feature(255, 216)), label]),
         "image as floats": example([(ENCODED, floats_feature(1.0)), label]),
         "feature without kind": example([(ENCODED, b""), label]),
-        "text": b"this is no message", "deep groups": deep + example(right),
+        "text": b"this is not a message", "deep groups": deep + example(right),
         "field zero": b"\x02\x00" + example(right), "long varint": b"\x80" * 11 + b"\x01",
         "length beyond": b"\x0a" + varint(2**62) + b"x",
         "unknown wire type": b"\x0f" + example(right),

@@ -40,6 +40,6 @@ def fault_of(data: bytes) -> str:
         header.pop("__metadata__", None)
         end = max((entry["data_offsets"][1] for entry in header.values()), default=0)
     except (ValueError, AttributeError, TypeError, KeyError) as error:
-        return f"its header: {error}"
+        return f"invalid header: {error}"
     there = len(data) - 8 - length
     return "" if end == there else f"{there} of {end} bytes of data"
