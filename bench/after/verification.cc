@@ -46,13 +46,13 @@ void compare(const FingerprintPart& measured, const FingerprintPart& stored, DTy
   const FingerprintTolerance tolerance = fingerprint_tolerance(measured.kind, dtype);
   const std::string name = name_of(measured);
   // With the logarithm of the ratio, a size of 0 is infinitely far from every other.
-  numbers.push_back({.name = cat(where, name),
+  numbers.push_back({.name = fmt::format("{}{}", where, name),
                      .measured = measured.size,
                      .stored = stored.size,
                      .deviation = std::abs(std::log(measured.size / stored.size)),
                      .tolerance = tolerance.size});
   if (measured.kind != FingerprintKind::loss) {
-    numbers.push_back({.name = cat(where, "direction of ", name),
+    numbers.push_back({.name = fmt::format("{}direction of {}", where, name),
                        .measured = measured.direction,
                        .stored = stored.direction,
                        .deviation = std::abs(measured.direction - stored.direction),
@@ -118,7 +118,7 @@ void check_other_towers(const RunSettings& settings, Towers& towers,
         measured = measure(settings, towers[number], scaled, nullptr);
       }
     });
-    compare(measured, settings, cat("tower ", other, ": "), result.numbers);
+    compare(measured, settings, fmt::format("tower {}: ", other), result.numbers);
   }
 }
 
@@ -194,14 +194,16 @@ bool Verification::passed() const {
 }
 
 std::string Verification::failures() const {
-  constexpr int kDigits = 15;  // A definition needs every digit.
-  constexpr int kFew = 3;
   std::string text;
   for (const VerifiedNumber& number : numbers) {
     if (!number.passed()) {
-      text += cat(text.empty() ? "" : "; ", number.name, " is ", std::setprecision(kDigits),
-                  number.measured, " instead of ", number.stored, " (deviation ",
-                  std::setprecision(kFew), number.deviation, ", allowed ", number.tolerance, ")");
+      if (!text.empty()) {
+        text += "; ";
+      }
+      // 15 digits, because a definition needs every digit.
+      text += fmt::format("{} is {:.15g} instead of {:.15g} (deviation {:.3g}, allowed {:.3g})",
+                          number.name, number.measured, number.stored, number.deviation,
+                          number.tolerance);
     }
   }
   return text;
@@ -218,10 +220,12 @@ std::string difference_to_stored(const RunSettings& settings) {
   const Model& model = *settings.model;
   const std::int64_t classes = own_classes(model, *settings.dataset);
   if (settings.image_size != model.image_size) {
-    return cat("the images are ", settings.image_size, " wide, the model's own ", model.image_size);
+    return fmt::format("the images are {} wide, the model's own {}", settings.image_size,
+                       model.image_size);
   }
   if (settings.num_classes != classes) {
-    return cat("the network has ", settings.num_classes, " classes, the model's own ", classes);
+    return fmt::format("the network has {} classes, the model's own {}", settings.num_classes,
+                       classes);
   }
   if (!settings.training()) {
     return "";

@@ -158,7 +158,7 @@ json.load(open('$work/s.devices1.json'))['group_id']" "$work/s.devices2.json"
 # shellcheck disable=SC2086
 refused 'write 1,2,4' $scaled --scaling_sweep=2,1
 # shellcheck disable=SC2086
-refused 'leave --num_gpus out' $scaled --scaling_sweep=1,2 --num_gpus=2
+refused 'remove --num_gpus' $scaled --scaling_sweep=1,2 --num_gpus=2
 refused '--scaling_sweep=1,64: this process may use ' --model=lenet --device=cpu --scaling_sweep=1,64
 lacks "$err" 'num_'
 refused '--scaling_sweep=1,2 --num_intra_threads=4096: this process may use ' \
@@ -191,7 +191,7 @@ processors_of() { sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$1/task/"*/status |
 
 # beside_towers FLAGS...: towers keep to their processors; $processors is where threads may run.
 beside_towers() {
-  case_name="towers beside threads that decode: $*"
+  case_name="towers next to threads that decode: $*"
   : >"$out"
   $interruptible "$bench" --model=lenet --device=cpu --num_intra_threads=1 --batch_size=2 --num_classes=3 \
     --data_name=imagenet --data_dir="$work/pictures" --num_batches=10000000 "$@" >"$out" 2>"$err" &
@@ -213,11 +213,11 @@ if [ "$(nproc)" -ge 2 ] && [ -r /proc/self/task ]; then
   make_shards pictures "$work/idx"
   beside_towers --num_gpus=2
   if [ "$(nproc)" -gt 2 ]; then
-    says "$err" ', which no tower has'
+    says "$err" ', which no tower uses'
   else
     echo "$processors" | grep -qx "$all" || fail "no thread that decodes may run on all of $all"
-    says "$err" 'note: 2 threads prepare images, on processors '
-    says "$err" ', beside those that compute'
+    says "$err" 'note: 2 threads prepare images on processors '
+    says "$err" ', which also compute'
   fi
 fi
 
