@@ -66,7 +66,8 @@ int main(int argc, char** argv) {
   if (std::any_of(arguments.begin(), arguments.end(),
                   [](std::string_view word) { return word == "--help"; })) {
     std::cout << "Usage: bench_fingerprints [NETWORK]...\n"
-                 "Prints the rows of models/zoo/fingerprints.inc of these networks, or of all.\n";
+                 "Prints the rows of models/zoo/fingerprints.inc for these networks, by default "
+                 "for all.\n";
     return 0;
   }
   std::vector<std::string_view> names;
@@ -74,7 +75,7 @@ int main(int argc, char** argv) {
     names.push_back(listed_model_name(given));
     if (names.back().empty()) {
       std::cerr << "bench_fingerprints: " << printable(given)
-                << ": accepted is a network of bench --list_models\n";
+                << ": must be a network that bench --list_models lists\n";
       return 2;
     }
   }

@@ -38,7 +38,7 @@ void print_steps(std::ostream& out, const SpecResult& result, int iters_per_step
 std::vector<std::string> names_of(int towers) {
   std::vector<std::string> names;
   for (int rank = 0; rank < towers; ++rank) {
-    names.push_back(cat("tower ", rank));
+    names.push_back(fmt::format("tower {}", rank));
   }
   return names;
 }
@@ -68,8 +68,8 @@ int run(std::span<const std::string_view> arguments) {
                                  .make_backend = devices.make};
   std::vector<CaseResult> results;
   for (const AllReduceCase& each : cases_of(options)) {
-    std::cerr << each.bytes() << " bytes of " << name_of(each.dtype) << " in "
-              << each.elements.size() << " stretches\n";
+    std::cerr << fmt::format("{} bytes of {}, number of buffers: {}\n", each.bytes(),
+                             name_of(each.dtype), each.elements.size());
     results.push_back(measure_case(settings, each));
   }
   if (options.result_file != "-") {

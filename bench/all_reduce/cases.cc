@@ -16,7 +16,7 @@ std::vector<GradientSize> gradients_of(const AllReduceOptions& options) {
   const auto models = all_models();
   const auto model = std::find_if(models.begin(), models.end(),
                                   [&](const Model& each) { return each.name == options.model; });
-  check(model != models.end(), "bench_all_reduce: the model was looked up before");
+  check(model != models.end(), "the model is not listed");
   ParseResult parsed;
   parsed.flags.model = options.model;
   parsed.flags.data_name = model->dataset;

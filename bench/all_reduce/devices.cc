@@ -17,7 +17,7 @@ AllReduceDevices gpus_of(const AllReduceOptions& options) {
   const FoundGpus found = find_gpus();
   found.check_any("--device=gpu");
   if (static_cast<std::size_t>(options.towers) > found.gpus.size()) {
-    throw UsageError(cat("--num_gpus=", options.towers, ": ", found.how_many()));
+    throw UsageError(fmt::format("--num_gpus={}: {}", options.towers, found.how_many()));
   }
   AllReduceDevices devices;
   devices.make = [provider = found.provider](int rank) {
@@ -28,7 +28,7 @@ AllReduceDevices gpus_of(const AllReduceOptions& options) {
     names.insert(found.gpus[static_cast<std::size_t>(rank)].name);
   }
   for (const std::string& name : names) {
-    devices.name += cat(devices.name.empty() ? "" : ", ", name);
+    devices.name += fmt::format("{}{}", devices.name.empty() ? "" : ", ", name);
   }
   devices.each = devices.name;
   return devices;
@@ -44,7 +44,7 @@ AllReduceDevices devices_of(const AllReduceOptions& options) {
       share_processors(discover_topology(), {.towers = options.towers, .threads = options.threads});
   AllReduceDevices devices;
   devices.threads_per_tower = static_cast<int>(shares.front().processors.size());
-  devices.each = cat(devices.threads_per_tower, " threads");
+  devices.each = fmt::format("{} threads", devices.threads_per_tower);
   devices.make = [shares = std::move(shares)](int rank) {
     return make_onednn_backend({.processors = shares[static_cast<std::size_t>(rank)].processors});
   };
@@ -68,7 +68,7 @@ std::vector<std::vector<AllReduceRange>> specs_of(const AllReduceOptions& option
       nccl::Library();
       specs.push_back({{.algorithm = "nccl"}});
     } catch (const UsageError& error) {
-      note = cat("NCCL is not timed: ", error.what());
+      note = fmt::format("NCCL is not timed: {}", error.what());
     }
   }
   return specs;

@@ -18,7 +18,7 @@ constexpr std::string_view kDefaultSizes = "1K:256M:4";
 std::string_view prefix(std::string_view text, char end) { return text.substr(0, text.find(end)); }
 
 [[noreturn]] void refuse(std::string_view flag, std::string_view text, std::string_view accepted) {
-  throw UsageError(cat("--", flag, "=", text, ": accepted is ", accepted));
+  throw UsageError(fmt::format("--{}={}: must be {}", flag, text, accepted));
 }
 
 std::int64_t read_whole(std::string_view flag, std::string_view text, std::int64_t least) {
@@ -26,7 +26,7 @@ std::int64_t read_whole(std::string_view flag, std::string_view text, std::int64
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < least ||
       number > std::numeric_limits<int>::max()) {
-    refuse(flag, text, cat("a whole number from ", least, " on"));
+    refuse(flag, text, fmt::format("a whole number of at least {}", least));
   }
   return number;
 }
@@ -57,8 +57,8 @@ std::size_t read_bytes(std::string_view text) {
 /// Parses "1K:64M:4": first, last, and the factor between sizes.
 std::vector<std::size_t> read_sizes(std::string_view flag, std::string_view text) {
   constexpr std::string_view kAccepted =
-      "one size, or FROM:TO:FACTOR with sizes in bytes, K, M or G, FROM not above TO, and a factor "
-      "from 2 on";
+      "one size, or FROM:TO:FACTOR with sizes in bytes, K, M or G, FROM at most TO, and a factor "
+      "of at least 2";
   const std::string_view from = prefix(text, ':');
   const std::size_t first = read_bytes(from);
   if (first == 0) {
@@ -105,7 +105,7 @@ std::vector<std::string> read_specs(std::string_view text) {
 std::string read_model(std::string_view flag, std::string_view text) {
   const std::string_view name = listed_model_name(text);
   if (name.empty()) {
-    refuse(flag, text, "a network of bench --list_models");
+    refuse(flag, text, "a network that bench --list_models lists");
   }
   return std::string(name);
 }
@@ -125,75 +125,80 @@ struct OptionRow {
 };
 
 constexpr std::array<OptionRow, 15> kRows = {{
-    {"model", "NAME", "add gradients shaped as this network's trainable variables, its last first",
+    {"model", "NAME",
+     "add gradients shaped like this network's trainable variables, last one first",
      [](auto& o, auto flag, auto text) { o.model = read_model(flag, text); }},
     {"sizes", "FROM:TO:FACTOR",
-     "without --model: bytes of each tower's elements, one size or as 1K:256M:4",
+     "without --model: bytes per tower, one size or a range such as 1K:256M:4",
      [](auto& o, auto flag, auto text) { o.sizes = read_sizes(flag, text); }},
-    {"num_gpus", "N", "towers, 2 unless given",
+    {"num_gpus", "N", "number of towers; default 2",
      [](auto& o, auto flag, auto text) { o.towers = read_count(flag, text, 1); }},
-    {"device", "TYPE", "cpu, or gpu with one for each tower; cpu unless given",
+    {"device", "TYPE", "cpu, or gpu with one GPU per tower; default cpu",
      [](auto& o, auto flag, auto text) { o.on_gpus = read_on_gpus(flag, text); }},
-    {"num_intra_threads", "N", "threads of a CPU tower; unless given the cores are shared out",
+    {"num_intra_threads", "N",
+     "threads of each CPU tower; by default, the towers share the cores equally",
      [](auto& o, auto flag, auto text) { o.threads = read_count(flag, text, 1); }},
-    {"dtype", "TYPE", "f32, bf16, f16 or f64; f32 unless given",
+    {"dtype", "TYPE", "f32, bf16, f16 or f64; default f32",
      [](auto& o, auto flag, auto text) { o.dtype = read_dtype(flag, text); }},
     {"all_reduce_spec", "SPEC,...",
-     "what is timed, each as bench takes it; unless given all that can be had",
+     "algorithms to time, written as for bench; default: all available ones",
      [](auto& o, auto /*flag*/, auto text) { o.specs = read_specs(text); }},
-    {"agg_small_grads_max_bytes", "N",
-     "pack gradients of at most this many bytes; 0, as unless given: none",
+    {"agg_small_grads_max_bytes", "N", "pack gradients of at most N bytes; default 0: no packs",
      [](auto& o, auto flag, auto text) { o.small_max_bytes = read_whole(flag, text, 0); }},
-    {"agg_small_grads_max_group", "N", "most gradients in one pack, less two; 10 unless given",
+    {"agg_small_grads_max_group", "N", "close a pack that spans more than N positions; default 10",
      [](auto& o, auto flag, auto text) { o.small_max_group = read_whole(flag, text, 0); }},
     {"gradient_repacking", "N",
-     "join all gradients and split them into N packs; 0, as unless given: no",
+     "join all gradients and split them into N packs; default 0: no packs",
      [](auto& o, auto flag, auto text) { o.repacking = read_whole(flag, text, 0); }},
     {"allreduce_bucket_mb", "N",
-     "add gradients in buckets of at most N MiB; 0, as unless given: each alone (bench: 25)",
+     "add gradients in buckets of at most N MiB; default 0: no buckets (bench: 25)",
      [](auto& o, auto flag, auto text) { o.bucket_mb = read_whole(flag, text, 0); }},
-    {"iters_per_step", "N", "all-reduces in a step, one after the other; 5 unless given",
+    {"iters_per_step", "N", "consecutive all-reduces in a step; default 5",
      [](auto& o, auto flag, auto text) { o.iters_per_step = read_count(flag, text, 1); }},
-    {"num_batches", "N", "steps that are timed; 20 unless given",
+    {"num_batches", "N", "timed steps; default 20",
      [](auto& o, auto flag, auto text) { o.num_batches = read_count(flag, text, 1); }},
-    {"num_warmup_batches", "N", "steps before; 2 unless given",
+    {"num_warmup_batches", "N", "untimed warm-up steps; default 2",
      [](auto& o, auto flag, auto text) { o.num_warmup_batches = read_count(flag, text, 0); }},
-    {"result_file", "PATH", "also write every time, as JSON; -: to stdout in place of the table",
+    {"result_file", "PATH",
+     "also write every time as JSON; -: write JSON to stdout instead of the table",
      [](auto& o, auto /*flag*/, auto text) { o.result_file = std::string(text); }},
 }};
 
 void check_combination(const AllReduceOptions& options) {
   if (!options.model.empty() && !options.sizes.empty()) {
-    throw UsageError("--model and --sizes exclude each other");
+    throw UsageError("--model and --sizes cannot be combined: give one of them");
   }
   const int ways = (options.small_max_bytes > 0 ? 1 : 0) + (options.repacking > 0 ? 1 : 0) +
                    (options.bucket_mb > 0 ? 1 : 0);
   if (ways > 0 && options.model.empty()) {
-    throw UsageError("packs and buckets are of a network's gradients: they need --model");
+    throw UsageError(
+        "--agg_small_grads_max_bytes, --gradient_repacking and --allreduce_bucket_mb pack the "
+        "gradients of a network: give --model");
   }
   for (const std::size_t size : options.sizes) {
     if (size % size_of(options.dtype) != 0) {
-      throw UsageError(cat("--sizes: ", size, " is no multiple of ", size_of(options.dtype),
-                           ", the bytes of one element of ", name_of(options.dtype)));
+      throw UsageError(
+          fmt::format("--sizes: {} is not a multiple of {}, the bytes of one element of {}", size,
+                      size_of(options.dtype), name_of(options.dtype)));
     }
   }
   if (options.on_gpus && options.threads) {
-    throw UsageError("--num_intra_threads is of CPU towers: leave it or --device=gpu out");
+    throw UsageError("--num_intra_threads is for CPU towers: remove it or --device=gpu");
   }
   for (const std::string& spec : options.specs) {
     check_all_reduce_spec(spec, options.towers, {.nccl = options.on_gpus, .timed = false});
     if (spec == "auto") {
       throw UsageError(
-          "--all_reduce_spec=auto: without the flag this program times all that auto chooses from");
+          "--all_reduce_spec=auto: remove the flag to time every algorithm that auto chooses from");
     }
     if (adds_by_nccl(parse_all_reduce_spec(spec)) && !options.on_gpus) {
-      throw UsageError("--all_reduce_spec=nccl: NCCL adds on GPUs: add --device=gpu");
+      throw UsageError("--all_reduce_spec=nccl: NCCL needs GPUs; add --device=gpu");
     }
   }
   if (ways > 1) {
     throw UsageError(
-        "--agg_small_grads_max_bytes, --gradient_repacking and --allreduce_bucket_mb exclude each "
-        "other");
+        "--agg_small_grads_max_bytes, --gradient_repacking and --allreduce_bucket_mb cannot be "
+        "combined: give one of them");
   }
 }
 
@@ -212,10 +217,11 @@ AllReduceOptions read_options(std::span<const std::string_view> arguments) {
           return given.starts_with("--") && given.substr(2) == each.name;
         });
     if (row == kRows.end()) {
-      throw UsageError(cat(argument, ": no flag of this program; --help lists them"));
+      throw UsageError(fmt::format("{}: unknown flag; --help lists all flags", argument));
     }
     if (given.size() == argument.size()) {
-      throw UsageError(cat(argument, ": a value is missing, as ", argument, "=", row->value));
+      throw UsageError(
+          fmt::format("{}: the value is missing; give {}={}", argument, argument, row->value));
     }
     row->read(options, row->name, argument.substr(given.size() + 1));
   }
@@ -228,11 +234,11 @@ AllReduceOptions read_options(std::span<const std::string_view> arguments) {
 
 void print_usage(std::ostream& out) {
   constexpr int kWidth = 36;
-  out << "bench_all_reduce: times how towers of one host add their gradients.\n\n"
+  out << "bench_all_reduce: times the all-reduce of gradients between the towers of one host.\n\n"
          "Usage: bench_all_reduce [--model=resnet50 | --sizes=1K:256M:4] [--flag=value]...\n\n";
   for (const OptionRow& row : kRows) {
-    out << "  " << std::left << std::setw(kWidth) << cat("--", row.name, "=", row.value) << row.help
-        << "\n";
+    out << "  " << std::left << std::setw(kWidth) << fmt::format("--{}={}", row.name, row.value)
+        << row.help << "\n";
   }
 }
 

@@ -24,17 +24,17 @@ AllReduceRates rates_of(std::size_t bytes, int towers, double seconds) {
 }
 
 std::string describe_bound() {
-  return "bound: every byte of every tower is read once and written once, 2 x towers x bytes in "
-         "all; "
-         "its time is that in which the towers' threads, all at once, double their own elements in "
-         "place, which bounds sizes that no cache holds. % is the bound's time / the algorithm's.";
+  return "bound: every byte of every tower is read once and written once, in total 2 x towers x "
+         "bytes. Its time is measured: the threads of all towers double their own elements in "
+         "place at the same time. It is a lower bound for sizes that exceed the caches. % is the "
+         "bound's time / the algorithm's.";
 }
 
 std::string table_of(std::span<const CaseResult> results, int towers) {
   constexpr double kMicro = 1e6;
   constexpr double kGiga = 1e9;
   TextTable table({{.title = "bytes", .right = true},
-                   {.title = "stretches", .right = true},
+                   {.title = "buffers", .right = true},
                    {.title = "spec"},
                    {.title = "time us", .right = true},
                    {.title = "alg GB/s", .right = true},
@@ -46,16 +46,19 @@ std::string table_of(std::span<const CaseResult> results, int towers) {
     for (const SpecResult& spec : result.specs) {
       const double seconds = spec.timing.median();
       const AllReduceRates rates = rates_of(result.measured.bytes(), towers, seconds);
-      table.add_row({cat(result.measured.bytes()), cat(result.measured.elements.size()),
-                     text_of(spec.timing.spec), with_digits(kMicro * seconds, 1),
+      table.add_row({fmt::format("{}", result.measured.bytes()),
+                     fmt::format("{}", result.measured.elements.size()), text_of(spec.timing.spec),
+                     with_digits(kMicro * seconds, 1),
                      with_digits(rates.algorithm_bytes_per_second / kGiga, 2),
                      with_digits(rates.bus_bytes_per_second / kGiga, 2),
                      result.bound ? with_digits(kMicro * result.bound->median(), 1) : "-",
                      result.bound ? with_digits(100 * result.bound->median() / seconds, 0) : "-",
-                     cat(spec.wrong)});
+                     fmt::format("{}", spec.wrong)});
     }
   }
-  return cat(table);
+  std::ostringstream text;
+  text << table;
+  return text.str();
 }
 
 std::string json_of(std::span<const CaseResult> results, const ReportHeading& heading) {

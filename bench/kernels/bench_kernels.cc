@@ -45,12 +45,12 @@ constexpr std::string_view kUsage =
     R"(bench_kernels: times single kernels with Google Benchmark.
 
 Usage: bench_kernels [--data_format=NCHW|NHWC|auto] [--num_intra_threads=N] [--device=D]
-         every case of kernels/cases, forward
+         times every case of kernels/cases, forward
        bench_kernels --model=resnet50 [flags of bench]
-         every distinct step of a run of bench with these flags, forward and backward: )";
+         times every distinct step of a run of bench with these flags, forward and backward: )";
 
 constexpr std::string_view kGoogleUsage = R"(
-Without --data_format: in each. Besides, the flags of Google Benchmark:
+Without --data_format, it times every format. It also accepts the flags of Google Benchmark:
   --benchmark_list_tests, --benchmark_filter=REGEX, --benchmark_min_time=SECONDS,
   --benchmark_repetitions=N, --benchmark_format=console|json|csv, --benchmark_out=FILE
 )";
@@ -83,7 +83,7 @@ Graph graph_of(const KernelCase& kernel_case) {
   Graph graph;
   std::vector<ValueId> inputs;
   for (std::size_t i = 0; i < kernel_case.inputs.size(); ++i) {
-    inputs.push_back(graph.add_input(cat("in", i), kernel_case.inputs[i]));
+    inputs.push_back(graph.add_input(fmt::format("in{}", i), kernel_case.inputs[i]));
   }
   graph.add_node(*kernel_case.op, kernel_case.name, kernel_case.attributes, inputs);
   return graph;
@@ -94,7 +94,7 @@ void write_inputs(const KernelCase& kernel_case, Executor& executor) {
   for (std::size_t i = 0; i < kernel_case.inputs.size(); ++i) {
     const TensorType& type = kernel_case.inputs[i];
     const auto values = draw(kernel_case.fills[i], type.shape.elements(), random);
-    executor.write_input(cat("in", i), to_bytes(type.dtype, values));
+    executor.write_input(fmt::format("in{}", i), to_bytes(type.dtype, values));
   }
 }
 
@@ -128,7 +128,7 @@ void run_case(benchmark::State& state, const KernelCase& kernel_case, DataFormat
 void register_cases(std::span<const DataFormat> formats, Backend& backend) {
   for (const KernelCase& kernel_case : all_cases()) {
     for (const DataFormat format : formats) {
-      benchmark::RegisterBenchmark(cat(kernel_case.name, "/", name_of(format)).c_str(),
+      benchmark::RegisterBenchmark(fmt::format("{}/{}", kernel_case.name, name_of(format)).c_str(),
                                    [&backend, kernel_case, format](benchmark::State& state) {
                                      run_case(state, kernel_case, format, backend);
                                    })
@@ -147,14 +147,14 @@ class ModelSteps {
         steps_(distinct_steps(plan_)) {}
 
   void register_all(std::size_t threads) {
-    const std::string run =
-        cat(settings_.model->name, "/", settings_.training() ? "train" : "infer", "/b",
-            settings_.batch, "/", settings_.int8 ? "int8" : name_of(settings_.dtype), "/",
-            name_of(settings_.format), "/t", threads);
+    const std::string run = fmt::format("{}/{}/b{}/{}/{}/t{}", settings_.model->name,
+                                        settings_.training() ? "train" : "infer", settings_.batch,
+                                        settings_.int8 ? "int8" : name_of(settings_.dtype),
+                                        name_of(settings_.format), threads);
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       const Step& step = plan_.lowered.steps[steps_[i].step];
       benchmark::RegisterBenchmark(
-          cat(run, "/", step.op, "/", step.name, "/x", steps_[i].count).c_str(),
+          fmt::format("{}/{}/{}/x{}", run, step.op, step.name, steps_[i].count).c_str(),
           [this, i](benchmark::State& state) { time_step(state, i); })
           ->UseManualTime();
     }
@@ -166,8 +166,8 @@ class ModelSteps {
     for (const auto& [index, seconds] : seconds_) {
       sum += seconds;
     }
-    out << name_of(settings_.format) << ": " << seconds_.size() << " of " << steps_.size()
-        << " kernels ran, which take " << 1e3 * sum << " ms of a step\n";
+    out << fmt::format("{}: {} of {} kernels ran and take {:g} ms of a step\n",
+                       name_of(settings_.format), seconds_.size(), steps_.size(), 1e3 * sum);
   }
 
  private:
@@ -183,7 +183,7 @@ class ModelSteps {
     const double seconds = time_kernel(state, step.work, [&] { return lone_->run(); });
     state.counters["count"] = count;
     state.counters["ms/step"] = 1e3 * count * seconds;
-    state.SetLabel(cat(step.implementation, " ", distinct.shapes));
+    state.SetLabel(fmt::format("{} {}", step.implementation, distinct.shapes));
     seconds_[index] = count * seconds;
   }
 
@@ -204,8 +204,11 @@ void check_flags(const ParseResult& parsed) {
       std::span(kFlags).first(model ? kFlags.size() : kFlagsOfCases);
   for (const auto& [name, value] : parsed.given) {
     if (std::find(taken.begin(), taken.end(), name) == taken.end()) {
-      throw UsageError(cat("--", name, ": accepted ", model ? "" : "without --model ", "are ",
-                           join(taken), " and Google Benchmark's flags"));
+      throw UsageError(
+          model
+              ? fmt::format("--{}: accepted flags are {} and Google Benchmark's", name, join(taken))
+              : fmt::format("--{}: accepted flags without --model are {} and Google Benchmark's",
+                            name, join(taken)));
     }
   }
 }
@@ -225,12 +228,12 @@ int run(int argc, char** argv) {
   check_flags(parsed);
   RunSettings settings = resolve_settings(parsed);
   if (!settings.batch_request.fixed()) {
-    throw UsageError(cat("--batch_size=", parsed.flags.batch_size, ": accepted is one number"));
+    throw UsageError(fmt::format("--batch_size={}: must be one number", parsed.flags.batch_size));
   }
   const Device device = make_device(settings);
   choose_precision(settings, *device.backend).apply(settings);
   const std::vector<DataFormat> formats = formats_of(parsed, settings);
-  benchmark::AddCustomContext("threads", cat(device.processors.size()));
+  benchmark::AddCustomContext("threads", fmt::format("{}", device.processors.size()));
   benchmark::AddCustomContext("isa", device.isa);
   benchmark::AddCustomContext(std::string(device.backend->name()), device.library_version);
   std::vector<std::unique_ptr<ModelSteps>> models;

@@ -29,21 +29,25 @@ std::optional<std::size_t> place_of(const Plan& plan, const Step& step, std::siz
 }
 
 std::string text_of(const Buffer& buffer) {
-  return buffer.type.opaque ? cat("opaque ", buffer.bytes, " B")
-                            : cat(buffer.type, " ", buffer.layout);
+  if (buffer.type.opaque) {
+    return fmt::format("opaque {} B", buffer.bytes);
+  }
+  std::ostringstream text;
+  text << buffer.type << " " << buffer.layout;
+  return text.str();
 }
 
 std::string shapes_of(const Plan& plan, const Step& step) {
   std::string text = "(";
   for (const std::size_t input : step.inputs) {
-    text += cat(text.size() == 1 ? "" : ", ", text_of(plan.lowered.buffers[input]));
+    text += fmt::format("{}{}", text.size() == 1 ? "" : ", ", text_of(plan.lowered.buffers[input]));
   }
   text += ") -> (";
   const char* separator = "";
   for (const std::size_t output : step.outputs) {
-    text += cat(separator, text_of(plan.lowered.buffers[output]));
+    text += separator + text_of(plan.lowered.buffers[output]);
     if (const auto place = place_of(plan, step, output)) {
-      text += cat(" in place of input ", *place);
+      text += fmt::format(" in place of input {}", *place);
     }
     separator = ", ";
   }
@@ -171,7 +175,7 @@ void LoneStep::prepare(std::size_t buffer) {
   const auto producer = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
     return std::find(step.outputs.begin(), step.outputs.end(), buffer) != step.outputs.end();
   });
-  check(producer != steps.end(), cat("no step writes ", entry.name));
+  check(producer != steps.end(), fmt::format("no step writes {}", entry.name));
   Bound before = bind(static_cast<std::size_t>(producer - steps.begin()), false);
   launch(before);
 }

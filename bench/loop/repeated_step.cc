@@ -10,7 +10,7 @@ RepeatedStep::RepeatedStep(StepRecording recording, Tower& tower, UpdateStrategy
       strategy_(strategy),
       why_in_parts_(strategy == nullptr ? "" : strategy->why_not_recorded()) {
   if (recording_ != StepRecording::off && !why_in_parts_.empty()) {
-    remark_ = cat("steps are replayed from recordings of their parts: ", why_in_parts_);
+    remark_ = fmt::format("steps are replayed from recordings of their parts: {}", why_in_parts_);
   }
   if (!tower.backend().shares_host_memory()) {
     begun_ = tower.backend().make_event();
@@ -75,10 +75,11 @@ void RepeatedStep::record() {
     }
   } catch (const DeviceError& error) {
     if (recording_ == StepRecording::on) {
-      throw DeviceError(cat("--cuda_graph=on: a step cannot be recorded: ", error.what()));
+      throw DeviceError(
+          fmt::format("--cuda_graph=on: a step cannot be recorded: {}", error.what()));
     }
     recording_ = StepRecording::off;
-    remark_ = cat("steps are not replayed from a recording: ", error.what());
+    remark_ = fmt::format("steps are not replayed from a recording: {}", error.what());
   }
 }
 

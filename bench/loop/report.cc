@@ -65,13 +65,13 @@ void print_header(std::ostream& out, const Header& header) {
   field(out, "Dataset:", header.dataset + (header.synthetic ? " (synthetic)" : ""));
   field(out, "Mode:", header.mode);
   field(out, "SingleSess:", python_bool(header.single_session));
-  field(out, "Batch size:", cat(header.global_batch, " global"));
-  field(out, "", cat(header.batch_per_device, " per device"));
+  field(out, "Batch size:", fmt::format("{} global", header.global_batch));
+  field(out, "", fmt::format("{} per device", header.batch_per_device));
   if (header.batches_per_group > 1) {
     // The original's spelling: scripts may search for it.
-    field(out, "", cat(header.batches_per_group, " batches per prepocessing group"));
+    field(out, "", fmt::format("{} batches per prepocessing group", header.batches_per_group));
   }
-  field(out, "Num batches:", cat(header.num_batches));
+  field(out, "Num batches:", fmt::format("{}", header.num_batches));
   field(out, "Num epochs:", fixed(header.num_epochs, 2));
   field(out, "Devices:", python_list(header.devices));
   field(out, "NUMA bind:", python_bool(header.numa_bind));
@@ -109,7 +109,7 @@ void print_step_titles(std::ostream& out, std::string_view loss_name, bool accur
 }
 
 void print_step(std::ostream& out, const StepLine& line) {
-  out << cat(line.step) << "\timages/sec: " << fixed(line.speed.mean, 1) << " +/- "
+  out << fmt::format("{}", line.step) << "\timages/sec: " << fixed(line.speed.mean, 1) << " +/- "
       << fixed(line.speed.uncertainty, 1) << " (jitter = " << fixed(line.speed.jitter, 1) << ")\t"
       << fixed(line.loss, 3);
   if (line.accuracies) {

@@ -34,7 +34,7 @@ std::vector<AllReduceRange> timed_algorithm(const RunSettings& settings, TowerTh
     trial_plan.specs.push_back({{.algorithm = "nccl"}});
   }
   for (int tower = 0; tower < threads.size(); ++tower) {
-    trial_plan.names.push_back(cat("tower ", tower));
+    trial_plan.names.push_back(fmt::format("tower {}", tower));
   }
   for (const SumPiece& piece :
        sum_pieces(optimizer_segments(plan), settings.optimizer.dtype, sums)) {
@@ -58,7 +58,7 @@ std::vector<AllReduceRange> timed_algorithm(const RunSettings& settings, TowerTh
 std::unique_ptr<Towers> make_run_towers(const RunSettings& settings, TowerThreads& threads,
                                         const TowerSources& sources) {
   check(sources.backends.size() == static_cast<std::size_t>(threads.size()),
-        "there are not as many towers as backends");
+        "the numbers of towers and backends differ");
   const Graph first = sources.graph(0);
   if (threads.size() == 1) {
     return make_lone_tower(settings, threads, first, *sources.backends.front(), sources.options,
@@ -92,7 +92,7 @@ std::unique_ptr<Towers> make_lone_tower(const RunSettings& settings, TowerThread
                                         const Graph& graph, Backend& backend,
                                         const ExecutorOptions& options,
                                         const InitialValues& values) {
-  check(threads.size() == 1, "a lone tower has a thread of its own");
+  check(threads.size() == 1, "a lone tower needs exactly one thread");
   const auto make = [&](int number, TowerMeeting& meeting) {
     return make_member(settings, std::make_unique<Tower>(graph, backend, options, values), number,
                        meeting);

@@ -210,9 +210,10 @@ class Session {
       finite = finite && all;
     });
     if (!finite) {
-      throw LossError(cat("the logits of the last step are not all finite: the variables or the ",
-                          "images are out of what ",
-                          settings_.int8 ? "int8" : name_of(settings_.dtype), " holds"));
+      throw LossError(
+          fmt::format("the logits of the last step are not all finite: the variables or the images "
+                      "exceed the range of {}",
+                      settings_.int8 ? "int8" : name_of(settings_.dtype)));
     }
   }
 
@@ -269,10 +270,13 @@ class Session {
     if (!std::isfinite(outcome.loss)) {
       throw LossError(
           global_step_ == 0
-              ? cat("the loss is ", outcome.loss, " in the first step, before any update: the ",
-                    "variables or the images are out of what ", name_of(settings_.dtype), " holds")
-              : cat("the loss is ", outcome.loss, " after ", global_step_ + 1,
-                    " steps; a lower learning rate (--init_learning_rate) may help"));
+              ? fmt::format(
+                    "the loss is {:g} in the first step, before any update: the variables or "
+                    "the images exceed the range of {}",
+                    outcome.loss, name_of(settings_.dtype))
+              : fmt::format("the loss is {:g} after {} steps: try a lower learning rate "
+                            "(--init_learning_rate)",
+                            outcome.loss, global_step_ + 1));
     }
     ++global_step_;
     return outcome;

@@ -15,7 +15,7 @@ constexpr std::int64_t kLeastWarmupSteps = 2;
 StoppingRule::StoppingRule(const StepLimits& limits, const Clock& clock,
                            std::function<bool()> interrupted)
     : limits_(limits), clock_(clock), interrupted_(std::move(interrupted)) {
-  check(limits.steps >= 1 && limits.warmup_steps >= 0, "a run has a step at least");
+  check(limits.steps >= 1 && limits.warmup_steps >= 0, "a run needs at least one step");
 }
 
 Stop StoppingRule::after_warmup_steps(std::int64_t done) const {

@@ -22,17 +22,17 @@ void print_shares(std::ostream& out, std::span<const TowerShare> towers,
                   std::chrono::nanoseconds steps) {
   const auto share = [&](std::chrono::nanoseconds part) {
     constexpr double kPerCent = 100;
-    return cat(std::fixed, std::setprecision(1),
-               kPerCent * static_cast<double>(part.count()) / static_cast<double>(steps.count()),
-               " %");
+    return fmt::format("{:.1f} %", kPerCent * static_cast<double>(part.count()) /
+                                       static_cast<double>(steps.count()));
   };
   for (std::size_t tower = 0; tower < towers.size(); ++tower) {
     const TowerShare& each = towers[tower];
-    out << stderr_line::tower << tower << ": input " << share(each.input)
-        << " of the step time, computing " << share(each.computing) << ", exposed communication "
-        << share(each.exposed_communication) << " (" << share(each.waiting)
-        << " for slower towers), update " << share(each.updating) << ", host " << share(each.host)
-        << "\n";
+    out << stderr_line::tower
+        << fmt::format(
+               "{}: input {} of the step time, computing {}, exposed communication {} ({} for "
+               "slower towers), update {}, host {}\n",
+               tower, share(each.input), share(each.computing), share(each.exposed_communication),
+               share(each.waiting), share(each.updating), share(each.host));
   }
 }
 

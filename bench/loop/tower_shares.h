@@ -30,7 +30,7 @@ struct TowerShare {
 
 /// The reason for missing parts if the host does not wait for each part of the device's work.
 inline constexpr std::string_view kNotTimedByPart =
-    "the device computes while the host goes on, whose clock sees no parts of its work";
+    "the host does not wait for each part of the device's work, so it cannot time the parts";
 
 /// Prints one line per tower, with the parts as fractions of the steps' whole time.
 void print_shares(std::ostream& out, std::span<const TowerShare> towers,

@@ -13,10 +13,12 @@ std::string difference_to_stored(const RunSettings& settings) {
   const Model& model = *settings.model;
   const std::int64_t classes = own_classes(model, *settings.dataset);
   if (settings.image_size != model.image_size) {
-    return cat("the images are ", settings.image_size, " wide, the model's own ", model.image_size);
+    return fmt::format("the images are {} wide, the model's own {}", settings.image_size,
+                       model.image_size);
   }
   if (settings.num_classes != classes) {
-    return cat("the network has ", settings.num_classes, " classes, the model's own ", classes);
+    return fmt::format("the network has {} classes, the model's own {}", settings.num_classes,
+                       classes);
   }
   if (!settings.training()) {
     return "";

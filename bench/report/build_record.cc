@@ -123,7 +123,7 @@ results::Choices choices_of(const RunSettings& settings, const Choices& choices)
 /// Adds what the input reports about its files.
 void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
   if (input.shards == 0) {
-    const Unknown synthetic{"synthetic images come from no file"};
+    const Unknown synthetic{"synthetic images are not read from a file"};
     dataset.shards = synthetic;
     dataset.records = synthetic;
     dataset.bytes = synthetic;
@@ -134,7 +134,7 @@ void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
   if (input.records > 0) {
     dataset.records = input.records;
   } else {
-    dataset.records = Unknown{"only reading all shards to their end would count the records"};
+    dataset.records = Unknown{"the records are counted only if all shards are read to the end"};
   }
 }
 
@@ -147,14 +147,14 @@ std::string data_of(const RunSettings& settings) {
 
 Captured<results::Storage> storage_of(const RunSettings& settings, const SystemFiles& files) {
   if (!settings.input.dataset) {
-    return Unknown{settings.synthetic() ? "synthetic images come from no file"
-                                        : "the file is read whole before the run"};
+    return Unknown{settings.synthetic() ? "synthetic images are not read from a file"
+                                        : "the whole file is read before the run"};
   }
   std::error_code error;
   const std::filesystem::path folder =
       std::filesystem::canonical(settings.input.dataset->data_dir, error);
   if (error) {
-    return Unknown{cat(settings.input.dataset->data_dir, ": ", error.message())};
+    return Unknown{fmt::format("{}: {}", settings.input.dataset->data_dir, error.message())};
   }
   return capture_storage(files, folder.string());
 }
@@ -196,7 +196,7 @@ Captured<std::span<const std::chrono::nanoseconds>> device_steps_of(const Sessio
   if (session.device_steps.empty()) {
     return Unknown{session.steps.empty()
                        ? "no timed step was completed"
-                       : "the device computes in the host's memory: the step's time is its own"};
+                       : "the device uses the host's memory, so its time is the step's time"};
   }
   return std::span<const std::chrono::nanoseconds>(session.device_steps);
 }
@@ -288,7 +288,7 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
     processors.insert(processors.end(), each.processors.begin(), each.processors.end());
   }
   if (device.anywhere) {
-    record.cpu.processors_used = Unknown{"its threads are kept to no processor"};
+    record.cpu.processors_used = Unknown{"its threads are not bound to processors"};
   } else {
     record.cpu.processors_used = processors;
   }
@@ -310,8 +310,8 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
   record.build.libs = loaded_libraries();
   record.build.libs.push_back({.name = std::string(device.backend->name()),
                                .version = device.library_version,
-                               .so_path = Unknown{"the version the library tells of itself"},
-                               .build_id = Unknown{"the version the library tells of itself"}});
+                               .so_path = Unknown{"the library reports only its version"},
+                               .build_id = Unknown{"the library reports only its version"}});
 }
 
 void add_gpu_energy(results::Record& record) {
@@ -329,7 +329,7 @@ void add_gpu_energy(results::Record& record) {
       record.energy.coverage = Unknown{joules.why()};
       return;
     }
-    energy.domains.push_back({.name = cat("gpu-", i), .joules = joules.value()});
+    energy.domains.push_back({.name = fmt::format("gpu-{}", i), .joules = joules.value()});
     sum += joules.value();
   }
   energy.joules = sum;
@@ -347,7 +347,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
     return value ? Captured<double>(*value) : Captured<double>(Unknown{why});
   };
   const char* const no_loss = "a forward-only run computes no loss, or no step was completed";
-  const char* const no_accuracy = "accuracies were not asked for (--print_training_accuracy)";
+  const char* const no_accuracy = "accuracies were not requested (--print_training_accuracy)";
   std::vector<results::PlannedRegion> planned;
   for (const MemoryRegion& region : measured.memory.regions()) {
     planned.push_back(

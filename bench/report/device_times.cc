@@ -28,7 +28,7 @@ double median_milliseconds(const std::vector<nanoseconds>& times) {
 
 std::string share_text(double share) {
   constexpr double kPerCent = 100;
-  return cat(decimal(kPerCent * share, 1), " %");
+  return fmt::format("{:.1f} %", kPerCent * share);
 }
 
 /// The sums over all measured steps, in seconds.
@@ -69,20 +69,26 @@ void judge_device_times(const SessionResult& session, results::Quality& quality)
   }
   const BothClocks clocks = clocks_of(session);
   if (clocks.device > (1 + kToleratedClocks) * clocks.host) {
-    quality.reasons.push_back(cat("the steps took the device ", decimal(clocks.device, 3),
-                                  " s by its own clock and ", decimal(clocks.host, 3),
-                                  " s by the host's, which cannot be: one of them is wrong"));
+    quality.reasons.push_back(
+        fmt::format("the steps took {:.3f} s by the device's clock, but only {:.3f} s by the "
+                    "host's: one of the clocks is wrong",
+                    clocks.device, clocks.host));
     return;
   }
   const double between = (clocks.host - clocks.device - clocks.input) / clocks.host;
   if (between > kToleratedBetween) {
+    const std::string waits = fmt::format(
+        "the device waits between steps for {} of the step time, in addition to the wait for "
+        "input.",
+        share_text(between));
+    const std::string why =
+        session.replayed
+            ? "The next batch arrives late, or the host enqueues the next step late."
+            : "The next batch arrives late, or the host needs much time between steps.";
     quality.warnings.push_back(
-        cat("the device is between two steps in ", share_text(between),
-            " of the step time, beside the wait for input: the next batch takes longer to arrive "
-            "there than a step, or the host ",
-            session.replayed ? "enqueues the next step late" : "takes long between steps",
-            "; take a larger batch, hand images over as uint8 (--input_transfer), and leave the "
-            "host alone"));
+        fmt::format("{} {} Use a larger batch, pass images as uint8 (--input_transfer), and stop "
+                    "other programs on the host.",
+                    waits, why));
   }
 }
 
@@ -91,15 +97,16 @@ void print_device_times(const SessionResult& session, std::ostream& out) {
     return;
   }
   const BothClocks clocks = clocks_of(session);
-  out << stderr_line::device << "from a step's beginning to its end on it, gaps included, "
-      << share_text(clocks.device / clocks.host)
-      << " of the step time by its own clock; a median step takes it "
-      << decimal(median_milliseconds(session.device_steps), 3) << " of "
-      << decimal(median_milliseconds(session.steps), 3) << " ms"
-      << (session.replayed ? ""
-                           : "; waits for the host within a step are in it, since steps are "
-                             "enqueued part by part")
-      << "\n";
+  out << stderr_line::device
+      << fmt::format(
+             "steps take {} of the step time by the device's clock, gaps included; the median step "
+             "takes {:.3f} of {:.3f} ms",
+             share_text(clocks.device / clocks.host), median_milliseconds(session.device_steps),
+             median_milliseconds(session.steps));
+  if (!session.replayed) {
+    out << "; this includes waits for the host, because steps are enqueued part by part";
+  }
+  out << "\n";
 }
 
 }  // namespace bench

@@ -15,7 +15,12 @@ namespace {
 /// Joins the known facts about a card in one line.
 class Line {
  public:
-  void add(const std::string& part) { text_ += cat(text_.empty() ? "" : ", ", part); }
+  void add(const std::string& part) {
+    if (!text_.empty()) {
+      text_ += ", ";
+    }
+    text_ += part;
+  }
   /// Appends the value if it is known.
   template <class Value, class Describe>
   void add(const Captured<Value>& value, Describe describe) {
@@ -32,8 +37,7 @@ class Line {
 using results::Spread;
 
 std::string clock_text(const Spread& mhz) {
-  return cat("SM clock ", decimal(mhz.mean, 0), " MHz (", decimal(mhz.min, 0), " to ",
-             decimal(mhz.max, 0), ")");
+  return fmt::format("SM clock {:.0f} MHz ({:.0f} to {:.0f})", mhz.mean, mhz.min, mhz.max);
 }
 
 /// The reasons for reduced clocks, except idleness.
@@ -43,11 +47,12 @@ std::string events_text(const results::ClockEvents& events) {
     const double share = events.share(event.bit);
     if (share > 0 && event.bit != results::clock_event::kIdle) {
       constexpr double kPerCent = 100;
-      text += cat(text.empty() ? "held down by " : " and ", event.name, " in ",
-                  decimal(kPerCent * share, 0), " % of the samples");
+      text +=
+          fmt::format("{}{} in {:.0f} % of the samples",
+                      text.empty() ? "clocks reduced by " : " and ", event.name, kPerCent * share);
     }
   }
-  return text.empty() ? "held down by nothing" : text;
+  return text.empty() ? "clocks not reduced" : text;
 }
 
 /// The energy per image, of all cards together.
@@ -57,11 +62,11 @@ std::string energy_text(const results::Record& record, const results::GpuWatched
                    [](const results::Metric& row) { return row.name == "joules_per_image"; });
   check(metric != record.metrics.end(), "a record without joules_per_image");
   if (!metric->value.known()) {
-    return cat("no J/image: ", metric->value.why());
+    return fmt::format("J/image unavailable: {}", metric->value.why());
   }
-  return cat(decimal(std::get<double>(metric->value.value()), 4), " J/image over ",
-             decimal(std::chrono::duration<double>(watched.window).count(), 1),
-             " s (board sensor, not wall)");
+  return fmt::format("{:.4f} J/image over {:.1f} s (board sensor, not wall)",
+                     std::get<double>(metric->value.value()),
+                     std::chrono::duration<double>(watched.window).count());
 }
 
 }  // namespace
@@ -79,18 +84,17 @@ void print_gpus(const results::Record& record, std::ostream& out) {
     Line line;
     line.add(watched.sm_mhz, clock_text);
     line.add(gpu.counted_sm_mhz, [](double mhz) {
-      return cat("counted by a kernel behind the steps ", decimal(mhz, 0), " MHz");
+      return fmt::format("{:.0f} MHz counted by a kernel after the steps", mhz);
     });
     line.add(watched.clock_events, events_text);
-    line.add(watched.watts, [](const Spread& x) { return cat(decimal(x.mean, 0), " W"); });
-    line.add(watched.celsius, [](const Spread& x) {
-      return cat("at most ", decimal(x.max, 0), " degrees Celsius");
-    });
+    line.add(watched.watts, [](const Spread& x) { return fmt::format("{:.0f} W", x.mean); });
+    line.add(watched.celsius,
+             [](const Spread& x) { return fmt::format("at most {:.0f} degrees Celsius", x.max); });
     if (!several) {
       line.add(energy);
     }
     if (!line.text().empty()) {
-      out << "GPU" << (several ? cat(" ", i) : "") << ": " << line.text() << "\n";
+      out << (several ? fmt::format("GPU {}: ", i) : "GPU: ") << line.text() << "\n";
     }
   }
   if (several && !energy.empty()) {
@@ -104,7 +108,7 @@ void print_verdict(const results::Record& record, std::ostream& out) {
   }
   const results::Quality& quality = record.quality;
   if (!quality.verdict.known()) {
-    out << "verdict: none: " << quality.verdict.why() << "\n";
+    out << "verdict: unavailable: " << quality.verdict.why() << "\n";
     return;
   }
   if (quality.verdict.value() == results::Verdict::kInvalid) {
@@ -112,7 +116,7 @@ void print_verdict(const results::Record& record, std::ostream& out) {
   } else if (quality.unread.empty()) {
     out << "verdict: VALID\n";
   } else {
-    out << "verdict: VALID, as far as could be read; not read: " << in_one_line(quality.unread)
+    out << "verdict: VALID, but these values could not be read: " << in_one_line(quality.unread)
         << "\n";
   }
 }

@@ -95,13 +95,13 @@ void print_kernels(std::ostream& out, const Profile& profile) {
   const std::size_t shown = std::min(rows.size(), kShownKernels);
   for (std::size_t i = 0; i < shown; ++i) {
     ProfileRow row = rows[i];
-    row.name = cat(row.op, " ", row.name, " [", row.implementation, "]");
+    row.name = fmt::format("{} {} [{}]", row.op, row.name, row.implementation);
     table.row(row, ideal_seconds(profile, {row}));
   }
   if (shown < rows.size()) {
     const std::vector<ProfileRow> rest(rows.begin() + static_cast<std::ptrdiff_t>(shown),
                                        rows.end());
-    ProfileRow sum{.name = cat("the other ", rest.size(), " kernels")};
+    ProfileRow sum{.name = fmt::format("the other {} kernels", rest.size())};
     for (const ProfileRow& row : rest) {
       sum.seconds += row.seconds;
       sum.flops += row.flops;
@@ -132,7 +132,7 @@ void add_tower(nlohmann::json& events, int number, const std::vector<Step>& step
   events.push_back({{"name", "process_name"},
                     {"ph", "M"},
                     {"pid", number},
-                    {"args", nlohmann::json::object({{"name", cat("tower ", number)}})}});
+                    {"args", nlohmann::json::object({{"name", fmt::format("tower {}", number)}})}});
   for (std::size_t i = 0; i < steps.size(); ++i) {
     add(steps[i].name, steps[i].op, last.kernels[i],
         {{"op", steps[i].op},
@@ -259,7 +259,7 @@ void print_profile(std::ostream& out, const Profile& profile) {
     in_kernels += row.seconds;
   }
   const std::string step =
-      cat("step: ", Table::fixed(1e3 * profile.step_seconds, 1), " ms without input");
+      fmt::format("step: {} ms without input", Table::fixed(1e3 * profile.step_seconds, 1));
   out << "\nkernels: means of " << profile.steps << " more steps of "
       << Table::fixed(1e3 * profile.profiled_seconds, 1) << " ms, "
       << Table::fixed(100 * (1 - in_kernels / profile.profiled_seconds), 1)

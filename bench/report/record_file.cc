@@ -50,7 +50,7 @@ void check_kept(const RunSettings& settings) {
   if (const auto& logs = settings.files.benchmark_logs) {
     if (const auto reason = why_no_folder(*logs)) {
       throw UsageError(
-          cat("--benchmark_log_dir=", *logs, ": no folder can be made there: ", *reason));
+          fmt::format("--benchmark_log_dir={}: cannot create this folder: {}", *logs, *reason));
     }
   }
 }
@@ -114,9 +114,9 @@ void RecordFile::store(const results::StoredRun& run, bool in_a_file) const {
   } catch (const std::exception& error) {
     if (in_a_file) throw;
     const std::filesystem::path path =
-        std::filesystem::temp_directory_path() / cat("bench-", run.record_id, ".json");
+        std::filesystem::temp_directory_path() / fmt::format("bench-{}.json", run.record_id);
     results::make_writer("json", path.string())->write(record_);
-    throw WriteError(cat(error.what(), "; the record is in ", path.string()));
+    throw WriteError(fmt::format("{}; the record is in {}", error.what(), path.string()));
   }
 }
 

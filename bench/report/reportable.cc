@@ -9,23 +9,28 @@ std::vector<std::string> violations_before(const results::Source& source,
                                            const RecordSettings& settings) {
   std::vector<std::string> found;
   if (!source.dirty.known()) {
-    found.push_back(cat("which revision it was built from is not known: ", source.dirty.why()));
+    found.push_back(
+        fmt::format("the revision that it was built from is unknown: {}", source.dirty.why()));
   } else if (source.dirty.value()) {
-    found.emplace_back("it was built from a changed tree, which nobody else can build");
+    found.emplace_back(
+        "it was built from a tree with uncommitted changes, which others cannot build");
   }
   if (build.build_type != "Release" && build.build_type != "RelWithDebInfo") {
-    found.push_back(cat("it was built for ",
-                        build.build_type.empty() ? "no type" : build.build_type,
-                        ", not for speed"));
+    found.push_back(
+        build.build_type.empty()
+            ? "it was built without a build type, not with Release or RelWithDebInfo"
+            : fmt::format("it was built with build type {}, not with Release or RelWithDebInfo",
+                          build.build_type));
   }
   if (!build.sanitizer.empty()) {
-    found.push_back(cat("it was built with the sanitizer ", build.sanitizer));
+    found.push_back(fmt::format("it was built with the sanitizer {}", build.sanitizer));
   }
   // In a group that another program makes, the number of runs is unknown here.
   const bool counted = settings.own_repeat || !settings.labels.group_id.known();
   if (counted && settings.repeats.runs < kFewestReportableRuns) {
-    found.push_back(cat("too few repeats: ", settings.repeats.runs, ", and an interval takes ",
-                        kFewestReportableRuns, " (--repeats=", kFewestReportableRuns, ")"));
+    found.push_back(fmt::format("too few repeats: {}, but an interval needs {} (--repeats={})",
+                                settings.repeats.runs, kFewestReportableRuns,
+                                kFewestReportableRuns));
   }
   return found;
 }
@@ -39,22 +44,22 @@ std::vector<std::string> violations_after(const results::Record& record) {
     busy += process.processors;
   }
   if (busy > kHousekeeping) {
-    found.push_back(cat("other programs took ", busy, " processors' worth of time"));
+    found.push_back(fmt::format("other programs used the time of {:g} processors", busy));
   }
   if (record.load.steal_share.value_or(0) > kSteal) {
-    found.emplace_back("the hypervisor took processor time for other machines");
+    found.emplace_back("the hypervisor gave processor time to other machines (steal)");
   }
   if (record.load.throttling.periods.value_or(0) > 0) {
-    found.emplace_back("its control group stopped it for using up its processor time");
+    found.emplace_back("its cgroup stopped it, because it used up its processor time");
   }
   if (record.quality.verdict.known() &&
       record.quality.verdict.value() == results::Verdict::kInvalid) {
-    found.emplace_back("the GPU's run was judged INVALID");
+    found.emplace_back("the GPU's verdict is INVALID");
   }
   if (record.status != results::Status::kOk || record.partial) {
-    found.push_back(cat("it did not end well: ", record.status_reason));
+    found.push_back(fmt::format("it failed or ended early: {}", record.status_reason));
   } else if (!record.verification.skipped.empty() && !record.quantization) {
-    found.push_back(cat("its network was not checked: ", record.verification.skipped));
+    found.push_back(fmt::format("its network was not checked: {}", record.verification.skipped));
   }
   return found;
 }

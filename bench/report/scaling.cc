@@ -13,7 +13,7 @@ using Parts = ScalingReference::Parts;
 double images_per_second(const results::Record& record) {
   const auto speed = std::find_if(record.metrics.begin(), record.metrics.end(),
                                   [](const auto& each) { return each.name == "images_per_sec"; });
-  check(speed != record.metrics.end() && speed->value.known(), "a run without images_per_sec");
+  check(speed != record.metrics.end() && speed->value.known(), "the run has no images_per_sec");
   return std::get<double>(speed->value.value());
 }
 

@@ -25,7 +25,7 @@ StoredType stored_type(DType dtype) {
     case DType::s8:
       break;
   }
-  throw InternalError(cat("no tensor file holds ", name_of(dtype)));
+  throw InternalError(fmt::format("tensor files cannot hold {}", name_of(dtype)));
 }
 
 /// The tensors of one step and the memory that holds them.
@@ -50,7 +50,7 @@ class StepTensors {
   void add_gradients() {
     for (const Graph::Pair& pair : executor_.graph().gradients()) {
       const std::string& variable = executor_.graph().value(pair.variable).name;
-      add(cat("grad/", variable), executor_.graph().type(pair.variable),
+      add("grad/" + variable, executor_.graph().type(pair.variable),
           executor_.read_gradient_bytes(variable));
     }
   }
@@ -61,7 +61,7 @@ class StepTensors {
   template <class T>
   static std::vector<std::byte> sum(const std::vector<std::byte>& a,
                                     const std::vector<std::byte>& b) {
-    check(a.size() == sizeof(T) && b.size() == sizeof(T), "a loss that is no scalar");
+    check(a.size() == sizeof(T) && b.size() == sizeof(T), "the loss is not a scalar");
     T x{};
     T y{};
     std::memcpy(&x, a.data(), sizeof(T));

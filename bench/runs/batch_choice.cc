@@ -38,6 +38,7 @@ constexpr StepLimits kTrial{
     .enough = StepLimits::Enough{.steps = 5, .time = std::chrono::seconds(1)}};
 /// The remainder is for unplanned memory: the kernels of many layers, and decoders.
 constexpr double kPlannedShare = 0.95;
+constexpr double kReservedPerCent = 100 * (1 - kPlannedShare);
 
 MemoryLimit plannable(const MemoryLimit& limit, std::size_t less = 0) {
   const double bytes = kPlannedShare * static_cast<double>(limit.bytes) - static_cast<double>(less);
@@ -138,12 +139,10 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
   return trial_of(settings.batch, session.steps);
 }
 
-std::string one_decimal(double value) { return cat(std::fixed, std::setprecision(1), value); }
-
 std::string sentence_of(const results::BatchTrial& trial) {
-  return cat(stderr_line::batch, trial.batch, ": ", one_decimal(trial.images_per_sec),
-             " images/sec, median of ", trial.steps, " steps, spread ",
-             one_decimal(100 * trial.spread), " %\n");
+  return fmt::format("{}{}: {:.1f} images/sec, median of {} steps, spread {:.1f} %\n",
+                     stderr_line::batch, trial.batch, trial.images_per_sec, trial.steps,
+                     100 * trial.spread);
 }
 
 /// Warns if step times vary so much that the search may be wrong.
@@ -152,25 +151,31 @@ void warn_of_unsteady(const std::vector<results::BatchTrial>& tried) {
   const auto most = std::max_element(
       tried.begin(), tried.end(), [](const auto& a, const auto& b) { return a.spread < b.spread; });
   if (most != tried.end() && most->spread > kUnsteady) {
-    LOG(WARNING) << "warning: the steps of batch " << most->batch << " differed by "
-                 << one_decimal(100 * most->spread)
-                 << " %: another batch may come out next time; stop other work and repeat";
+    LOG(WARNING) << fmt::format(
+        "warning: the steps of batch {} differed by {:.1f} %, so another search may choose another "
+        "batch. Stop other programs and repeat the search.",
+        most->batch, 100 * most->spread);
   }
 }
 
-/// "1.5 GiB of the 2.0 GiB that may be used (/proc/meminfo (MemAvailable))", for each location
+/// Joins the needs on the device and on the host; either may be empty.
+std::string both(const std::string& device, const std::string& host) {
+  return device.empty() || host.empty() ? device + host : fmt::format("{} and {}", device, host);
+}
+
+/// "1.5 GiB of the usable 2.0 GiB (/proc/meminfo (MemAvailable))", for each location
 /// whose limit is known.
 std::string of_the_limits(const MemoryNeed& need, const MemoryLimits& limits) {
   const auto share = [](std::size_t bytes, const MemoryLimit& limit) {
-    return cat(format_bytes(bytes), " of the ", format_bytes(static_cast<std::size_t>(limit.bytes)),
-               " that may be used (", limit.set_by, ")");
+    return fmt::format("{} of the usable {} ({})", format_bytes(bytes),
+                       format_bytes(static_cast<std::size_t>(limit.bytes)), limit.set_by);
   };
   const std::string device = limits.device ? share(need.device, *limits.device) : "";
   const std::string host = limits.host.known() ? share(need.host, limits.host.value()) : "";
-  return cat(device, device.empty() || host.empty() ? "" : " and ", host);
+  return both(device, host);
 }
 
-/// "; 112 would need 18.8 GiB", if that batch was queried.
+/// " Batch 112 would need 18.8 GiB.", if that batch was queried.
 std::string of_the_next(const LargestBatch& largest, const MemoryLimits& limits) {
   const MemoryNeed& next = largest.next;
   if (next.total() == 0) {
@@ -178,8 +183,7 @@ std::string of_the_next(const LargestBatch& largest, const MemoryLimits& limits)
   }
   const std::string device = limits.device ? format_bytes(next.device) : "";
   const std::string host = limits.host.known() ? format_bytes(next.host) : "";
-  return cat("; ", largest.batch + 1, " would need ", device,
-             device.empty() || host.empty() ? "" : " and ", host);
+  return fmt::format(" Batch {} would need {}.", largest.batch + 1, both(device, host));
 }
 
 double best_of(const std::vector<results::BatchTrial>& tried) {
@@ -211,15 +215,19 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
     err << sentence_of(result) << std::flush;
     return result;
   };
-  err << stderr_line::batch_request << "auto tries 1, 2, 4 and so on\n" << std::flush;
+  err << stderr_line::batch_request << "auto tries the batch sizes 1, 2, 4 and so on\n"
+      << std::flush;
   BatchSearch search = search_batch(try_batch, kTolerance);
   if (search.chosen == 0) {
-    throw UsageError(cat("--batch_size=auto: not even one image of --model=", first.model->name,
-                         " fits into memory; smaller images (--image_size) may"));
+    throw UsageError(
+        fmt::format("--batch_size=auto: one image of --model={} does not fit into memory; try "
+                    "smaller images (--image_size)",
+                    first.model->name));
   }
-  err << stderr_line::batch_request << "auto: batch " << search.chosen << " is the smallest within "
-      << 100 * kTolerance << " % of the best, " << one_decimal(best_of(search.tried))
-      << " images/sec\n";
+  err << stderr_line::batch_request
+      << fmt::format(
+             "auto: batch {} is the smallest within {:g} % of the best, {:.1f} images/sec\n",
+             search.chosen, 100 * kTolerance, best_of(search.tried));
   warn_of_unsteady(search.tried);
   return {.batch = search.chosen,
           .choice = {.rule = std::string(name_of(BatchRequest::Rule::fastest)),
@@ -230,8 +238,8 @@ ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
   RunSettings first = with_batch(settings, 1);
   const auto host_limit = memory_limit(host.files);
   if (!host_limit.known() && !settings.gpu.plan_for) {
-    throw UsageError(cat("--batch_size=max: how much memory may be used is not known (",
-                         host_limit.why(), "); give a number"));
+    throw UsageError(fmt::format(
+        "--batch_size=max: the usable memory is unknown ({}); give a number", host_limit.why()));
   }
   check_variables_memory(first, host_limit);
   Backend& backend = *host.device(first).backend;
@@ -246,13 +254,18 @@ ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
       largest_batch(first, plannable(limits, list_bytes(host.files)), need_for, kLargestBatch + 1);
   host.phases.clear();
   if (largest.batch == 0) {
-    throw UsageError(cat("--batch_size=max: one image needs ", of_the_limits(one, limits),
-                         ", and some must be left"));
+    throw UsageError(
+        fmt::format("--batch_size=max: one image needs {}, but {:g} % must remain for unplanned "
+                    "memory; try smaller images (--image_size)",
+                    of_the_limits(one, limits), kReservedPerCent));
   }
-  host.streams.err << stderr_line::batch_request << "max: batch " << largest.batch << " needs "
-                   << of_the_limits(largest.need, limits) << of_the_next(largest, limits) << "; "
-                   << 100 * (1 - kPlannedShare) << " % are left to what is not planned"
-                   << (settings.input.dataset ? ", the shuffle buffer comes on top" : "") << "\n";
+  host.streams.err << stderr_line::batch_request
+                   << fmt::format(
+                          "max: batch {} needs {}.{} bench leaves {:g} % for unplanned memory.{}\n",
+                          largest.batch, of_the_limits(largest.need, limits),
+                          of_the_next(largest, limits), kReservedPerCent,
+                          settings.input.dataset ? " The shuffle buffer needs additional memory."
+                                                 : "");
   return {.batch = largest.batch,
           .choice = {.rule = std::string(name_of(BatchRequest::Rule::largest)), .tried = {}}};
 }

@@ -8,7 +8,7 @@
 namespace bench {
 
 BatchSearch search_batch(const MeasureBatch& measure, double tolerance) {
-  check(tolerance >= 0 && tolerance < 1, "a tolerance is a share");
+  check(tolerance >= 0 && tolerance < 1, "the tolerance is a fraction below 1");
   constexpr int kEnoughWithoutGain = 2;
   BatchSearch search;
   double best = 0;

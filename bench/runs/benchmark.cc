@@ -20,20 +20,25 @@ void refuse_unfit(const RecordSettings& settings) {
   std::string reasons;
   for (const std::string& reason :
        violations_before(results::source_info(), results::build_info(), settings)) {
-    reasons += cat(reasons.empty() ? "" : "; ", reason);
+    if (!reasons.empty()) {
+      reasons += "; ";
+    }
+    reasons += reason;
   }
   if (!reasons.empty()) {
-    throw UsageError(cat("--reportable: the number would be unfit to publish: ", reasons));
+    throw UsageError(
+        fmt::format("--reportable: the result would be unfit to publish: {}", reasons));
   }
 }
 
 void check_repeats(const RunSettings& settings) {
   if (settings.dump.any() || settings.files.dump_tensors) {
     throw UsageError(
-        "--repeats and --until_ci repeat a run, and --dump and --dump_tensors make none");
+        "--repeats and --until_ci repeat a run, but --dump and --dump_tensors do not make one: "
+        "remove one of these flags");
   }
   if (settings.batch_request.rule == BatchRequest::Rule::list) {
-    throw UsageError("--repeats and --until_ci repeat one batch size; give one in --batch_size");
+    throw UsageError("--repeats and --until_ci repeat one batch size: give one in --batch_size");
   }
   check_outputs(settings);
   check_kept(settings);
@@ -44,8 +49,8 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     const int status = run_verification(parsed, host);
     if (status != 0) {
       host.streams.err
-          << "bench: --verify: a network computes something else than it should, or could "
-             "not be checked; the table says which\n";
+          << "bench: --verify: a network does not match the reference, or could not be checked; "
+             "the table shows which\n";
     }
     return status;
   }

@@ -30,7 +30,7 @@ class ChildEnvironment {
       for (const auto& [name, value] : changed) replaced = replaced || text.starts_with(name + "=");
       if (!replaced) texts_.push_back(text);
     }
-    for (const auto& [name, value] : changed) texts_.push_back(cat(name, "=", value));
+    for (const auto& [name, value] : changed) texts_.push_back(fmt::format("{}={}", name, value));
     for (std::string& text : texts_) pointers_.push_back(text.data());
     pointers_.push_back(nullptr);
   }
@@ -56,7 +56,7 @@ pid_t start(std::vector<std::string> words, const ChildEnvironment& environment)
                                   environment.data());
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) {
-    throw DeviceError(cat("posix_spawn: ", std::strerror(error)));
+    throw DeviceError(fmt::format("posix_spawn failed: {}", std::strerror(error)));
   }
   return child;
 }
@@ -69,7 +69,7 @@ int wait_for(pid_t child, const InterruptGuard& interrupt) {
     int status = 0;
     const pid_t done = ::waitpid(child, &status, WNOHANG);
     if (done < 0 && errno != EINTR) {
-      throw DeviceError(cat("waitpid: ", std::strerror(errno)));
+      throw DeviceError(fmt::format("waitpid failed: {}", std::strerror(errno)));
     }
     if (done == child) {
       constexpr int kSignalled = 128;
@@ -92,8 +92,8 @@ class ChildRuns::ScratchFile {
     std::string name = (std::filesystem::temp_directory_path() / "bench_run.XXXXXX").string();
     const int descriptor = ::mkstemp(name.data());
     if (descriptor < 0) {
-      throw DeviceError(
-          cat("no temporary file can be made for the runs' records: ", std::strerror(errno)));
+      throw DeviceError(fmt::format("cannot create a temporary file for the runs' records: {}",
+                                    std::strerror(errno)));
     }
     ::close(descriptor);
     path_ = name;

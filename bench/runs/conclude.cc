@@ -27,7 +27,7 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
                          const InputStatistics& input, std::ostream& err) {
   if (session.skipped_updates > 0) {
     err << stderr_line::skipped_updates << session.skipped_updates
-        << ", for gradients that were not finite; the loss scale was halved each time\n";
+        << ", because gradients were not finite; each time bench halved the loss scale\n";
   }
   if (session.steps.empty()) {
     return;
@@ -37,12 +37,14 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
   constexpr double kPerCent = 100;
   const double share =
       static_cast<double>(held_up_by_input(session).count()) / static_cast<double>(steps.count());
-  err << std::fixed << std::setprecision(1) << stderr_line::input_wait << kPerCent * share
-      << " % of the step time";
+  err << stderr_line::input_wait << fmt::format("{:.1f} % of the step time", kPerCent * share);
   if (input.threads > 0) {
-    err << " (" << input.threads << (input.threads == 1 ? " thread prepares" : " threads prepare")
-        << " images of " << slot_image_bytes(settings) << " bytes in "
-        << (settings.input.type == SlotType::u8 ? "u8" : "f32") << ")";
+    const char* const type = settings.input.type == SlotType::u8 ? "u8" : "f32";
+    const std::size_t bytes = slot_image_bytes(settings);
+    err << (input.threads == 1
+                ? fmt::format(" (1 thread prepares images of {} bytes in {})", bytes, type)
+                : fmt::format(" ({} threads prepare images of {} bytes in {})", input.threads,
+                              bytes, type));
   }
   err << "\n";
   print_device_times(session, err);
@@ -56,8 +58,8 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
 /// Why a successful run has fewer steps than requested; empty if it has all.
 std::string early_end(const RunSettings& settings, const SessionResult& session) {
   return session.stop == Stop::out_of_time
-             ? cat("--max_seconds=", *settings.max_seconds, " ended the run after ",
-                   session.steps.size(), " of ", settings.steps.num_batches, " steps")
+             ? fmt::format("--max_seconds={:g} ended the run after {} of {} steps",
+                           *settings.max_seconds, session.steps.size(), settings.steps.num_batches)
              : "";
 }
 
@@ -109,26 +111,26 @@ void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases,
   record.verification.skipped = result.skipped;
   record.verification.numbers = result.numbers;
   if (!result.passed()) {
-    throw MismatchError(cat("the network computes something else than ", settings.model->name,
-                            " should: ", result.failures()));
+    throw MismatchError(fmt::format("verification failed: {} does not match the reference: {}",
+                                    settings.model->name, result.failures()));
   }
   if (!result.skipped.empty()) {
-    err << stderr_line::fingerprint << " not checked: " << result.skipped << "; the other "
-        << result.numbers.size() << " numbers match the reference\n";
+    err << fmt::format("{} not checked: {}; the other {} numbers match the reference\n",
+                       stderr_line::fingerprint, result.skipped, result.numbers.size());
     return;
   }
   const results::VerifiedNumber& nearest = *result.nearest();
   constexpr double kPerCent = 100;
-  err << stderr_line::fingerprint << ": matches the reference in " << result.numbers.size()
-      << " numbers; " << nearest.name << " is nearest to its limit, at " << std::fixed
-      << std::setprecision(1) << kPerCent * nearest.share() << " % of it\n";
+  err << fmt::format(
+      "{}: matches the reference in {} numbers; {} is nearest to its limit, at {:.1f} % of it\n",
+      stderr_line::fingerprint, result.numbers.size(), nearest.name, kPerCent * nearest.share());
 }
 
 /// The same for a run in int8, whose rounding exceeds the tolerance of every fingerprint.
 void compare_with_f32(const Quantization& quantization, Tower& tower, results::Record& record,
                       std::ostream& err) {
   const Judgement judgement = quantization.judge(tower);
-  record.verification.skipped = "int8 is held against f32 instead";
+  record.verification.skipped = "int8 is compared with f32 instead";
   record.quantization = to_record(judgement);
   err << judgement << "\n";
 }
@@ -148,7 +150,7 @@ int tell_reportable(const results::Record& record, std::ostream& err) {
 void add_failure(results::Record& record, const std::string& reason) {
   if (!record.gpus.empty()) {
     record.quality.verdict = results::Verdict::kInvalid;
-    record.quality.reasons.push_back(cat("the run failed: ", reason));
+    record.quality.reasons.push_back(fmt::format("the run failed: {}", reason));
   }
 }
 
@@ -166,7 +168,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
     prepared.tensor_files.save(prepared.towers->first().executor(), session.global_steps());
   });
   if (session.stop == Stop::interrupted && attempt.succeeded()) {
-    throw RunEnded(cat("after ", session.steps.size(), " measured steps"));
+    throw RunEnded(fmt::format("after {} measured steps", session.steps.size()));
   }
   const std::string ended = early_end(settings, session);
   if (!ended.empty()) {

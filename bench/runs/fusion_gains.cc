@@ -21,9 +21,11 @@ namespace bench {
 namespace {
 
 void add_fusions(const OpDef& op, const Epilogue& epilogue, std::vector<std::string>& parts) {
-  if (epilogue.bias) parts.push_back(cat(op.name, ": bias"));
-  if (epilogue.residual) parts.push_back(cat(op.name, ": residual sum"));
-  if (epilogue.activation != ActivationKind::none) parts.push_back(cat(op.name, ": activation"));
+  if (epilogue.bias) parts.push_back(fmt::format("{}: bias", op.name));
+  if (epilogue.residual) parts.push_back(fmt::format("{}: residual sum", op.name));
+  if (epilogue.activation != ActivationKind::none) {
+    parts.push_back(fmt::format("{}: activation", op.name));
+  }
 }
 
 /// The fusions of a node, such as "conv2d: bias".
@@ -34,17 +36,17 @@ std::vector<std::string> fusions_of(const Node& node) {
   }
   if (node.op == &kConv2d) {
     if (const auto& norm = node.attributes.as<Conv2dAttributes>().batch_norm) {
-      parts.push_back(
-          cat(node.op->name, ": sums of the batch norm behind it (--conv_statistics=false)"));
+      parts.push_back(fmt::format("{}: sums of the batch norm behind it (--conv_statistics=false)",
+                                  node.op->name));
       add_fusions(kBatchNorm, norm->epilogue, parts);
     }
   }
   if (has_prologue(node)) {
     // The two fusions are always omitted together.
-    parts.push_back(cat(kConv2d.name, ": batch norm before it (--conv_prologue=false)"));
+    parts.push_back(fmt::format("{}: batch norm before it (--conv_prologue=false)", kConv2d.name));
   }
   if (node.op == &kBatchNormBackward && node.attributes.as<BatchNormAttributes>().two_gradients) {
-    parts.push_back(cat(node.op->name, ": sum of gradients"));
+    parts.push_back(fmt::format("{}: sum of gradients", node.op->name));
   }
   return parts;
 }
@@ -58,7 +60,7 @@ class WithoutFusion final : public ForwardingBackend {
   [[nodiscard]] Support supports(const Graph& graph, const Node& node) const override {
     const std::vector<std::string> parts = fusions_of(node);
     if (std::find(parts.begin(), parts.end(), fusion_) != parts.end()) {
-      return {.yes = false, .why_not = cat(fusion_, " is left out")};
+      return {.yes = false, .why_not = fmt::format("{} is disabled", fusion_)};
     }
     return ForwardingBackend::supports(graph, node);
   }
@@ -92,9 +94,9 @@ class GainTable {
 
   void add_row(const std::string& title, const Plan& plan) {
     const StepForecast forecast = forecast_of(plan.lowered);
-    std::vector<std::string> row{title, cat(forecast.steps)};
+    std::vector<std::string> row{title, fmt::format("{}", forecast.steps)};
     if (launches_) {
-      row.push_back(cat(forecast.launches));
+      row.push_back(fmt::format("{}", forecast.launches));
     }
     row.insert(row.end(), {fixed(forecast.bytes * 1e-9, 2), fixed(forecast.seconds * 1e3, 2),
                            fixed(static_cast<double>(settings_.batch) / forecast.seconds, 1)});

@@ -31,8 +31,13 @@ RunSettings settings_of(const Model& model) {
 
 std::string gigaflops(const Graph& forward, std::int64_t batch) {
   const auto images = static_cast<double>(batch);
-  return cat(std::fixed, std::setprecision(4),
-             2 * static_cast<double>(multiply_adds(forward)) / images / 1e9);
+  return fmt::format("{:.4f}", 2 * static_cast<double>(multiply_adds(forward)) / images / 1e9);
+}
+
+std::string text_of(const Shape& shape) {
+  std::ostringstream text;
+  text << shape;
+  return text.str();
 }
 
 std::string devices_for(const Model& model, std::span<const ListedDevice> devices) {
@@ -41,12 +46,12 @@ std::string devices_for(const Model& model, std::span<const ListedDevice> device
   for (const ListedDevice& device : devices) {
     const std::string reason = why_not(model, device.supports);
     if (reason.empty()) {
-      able += cat(able.empty() ? "" : " ", device.name);
+      able += fmt::format("{}{}", able.empty() ? "" : " ", device.name);
     } else {
-      unable += cat(unable.empty() ? "" : "; ", "not ", device.name, ": ", reason);
+      unable += fmt::format("{}not {}: {}", unable.empty() ? "" : "; ", device.name, reason);
     }
   }
-  return cat(able, able.empty() || unable.empty() ? "" : "; ", unable);
+  return able.empty() || unable.empty() ? able + unable : fmt::format("{}; {}", able, unable);
 }
 
 }  // namespace
@@ -75,8 +80,9 @@ void list_models(std::ostream& out, std::span<const ListedDevice> devices) {
     RunSettings settings = settings_of(model);
     settings.mode = RunMode::forward_only;
     const Graph forward = build_run_network(settings, kSmallBatch);
-    table.add_row({std::string(model.name), std::string(model.dataset), cat(model.image_size),
-                   cat(model.default_batch), cat(count_variables(forward).trained.scalars),
+    table.add_row({std::string(model.name), std::string(model.dataset),
+                   fmt::format("{}", model.image_size), fmt::format("{}", model.default_batch),
+                   fmt::format("{}", count_variables(forward).trained.scalars),
                    gigaflops(forward, kSmallBatch), devices_for(model, devices)});
   }
   out << table;
@@ -101,7 +107,7 @@ void list_variables(std::ostream& out, const RunSettings& settings) {
       {{.title = "variable"}, {.title = "shape"}, {.title = "trained"}, {.title = "in L2 sum"}});
   const auto yes_or_no = [](bool value) { return value ? "yes" : "no"; };
   for (const Variable& variable : network.variables()) {
-    table.add_row({network.value(variable.value).name, cat(network.shape(variable.value)),
+    table.add_row({network.value(variable.value).name, text_of(network.shape(variable.value)),
                    yes_or_no(variable.trainable()), yes_or_no(variable.decayed())});
   }
   out << table;

@@ -31,13 +31,13 @@ void count_clock(Backend& backend, std::vector<results::Gpu>& gpus) {
     return;
   }
   for (results::Gpu& gpu : gpus) {
-    gpu.counted_sm_mhz = Unknown{"counted on the first GPU alone"};
+    gpu.counted_sm_mhz = Unknown{"counted only on the first GPU"};
   }
   constexpr double kMega = 1e6;
   if (const std::optional<double> clock = backend.measure_clock()) {
     gpus.front().counted_sm_mhz = *clock / kMega;
   } else {
-    gpus.front().counted_sm_mhz = Unknown{"the device counts no cycles"};
+    gpus.front().counted_sm_mhz = Unknown{"the device does not count cycles"};
   }
 }
 
@@ -72,7 +72,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   if (begun.begin.peak_is_own) {
     measured.peak_rss = peak_rss_bytes(host.files);
   } else {
-    measured.peak_rss = Unknown{"the system does not let it begin anew after what ran before"};
+    measured.peak_rss = Unknown{"the system cannot reset it after an earlier run"};
   }
   add_measurements(record, begun.settings,
                    {.session = measured.session,

@@ -26,7 +26,7 @@ std::vector<Output> outputs_of(const RunFiles& files) {
   std::vector<Output> outputs;
   const auto add = [&](std::string_view flag, const std::optional<std::string>& path) {
     if (path && !path->empty()) {
-      const std::string what = cat("file of --", flag);
+      const std::string what = fmt::format("file of --{}", flag);
       (void)AtomicFile(*path, what);  // Throws if it cannot be written.
       OutputTarget target = find_output(*path, what);
       std::string identity = target.identity();
@@ -43,9 +43,9 @@ std::vector<Output> outputs_of(const RunFiles& files) {
 void check_tensors_apart_from_text(const Output& output) {
   const bool tensors = output.flag == "save_variables" || output.flag == "dump_tensors";
   if (tensors && output.target.descriptor == STDOUT_FILENO) {
-    throw UsageError(cat("--", output.flag, "=", output.path,
-                         ": tensors do not go to standard output, where the printed result goes; "
-                         "give a file"));
+    throw UsageError(fmt::format(
+        "--{}={}: tensors cannot go to standard output, where bench prints the result; give a file",
+        output.flag, output.path));
   }
 }
 
@@ -58,16 +58,17 @@ void check_apart_from_own_lines(const Output& output) {
        {std::tuple{STDOUT_FILENO, "output", "/dev/stdout"},
         std::tuple{STDERR_FILENO, "error", "/dev/stderr"}}) {
     if (!output.identity.empty() && output.identity == regular_file_identity(descriptor)) {
-      throw UsageError(cat("--", output.flag, "=", output.path, " is the file that standard ",
-                           stream, " goes to; ", name, " writes behind what is there"));
+      throw UsageError(
+          fmt::format("--{}={}: this is the file of standard {}; give {} to append to it",
+                      output.flag, output.path, stream, name));
     }
   }
 }
 
 void check_apart_from_input(const Output& output, std::string_view flag, const std::string& input) {
   if (!output.identity.empty() && output.identity == file_identity(input)) {
-    throw UsageError(cat("--", output.flag, "=", output.path, " would overwrite ", input,
-                         ", which --", flag, " reads"));
+    throw UsageError(fmt::format("--{}={} would overwrite {}, which --{} reads; give another file",
+                                 output.flag, output.path, input, flag));
   }
 }
 
@@ -106,8 +107,8 @@ void check_outputs(const RunSettings& settings) {
     check_apart_from_inputs(outputs[i], settings);
     for (std::size_t j = i + 1; j < outputs.size(); ++j) {
       if (!outputs[i].identity.empty() && outputs[i].identity == outputs[j].identity) {
-        throw UsageError(cat("--", outputs[i].flag, " and --", outputs[j].flag, " name one file, ",
-                             outputs[i].path));
+        throw UsageError(fmt::format("--{} and --{} name the same file, {}; give different files",
+                                     outputs[i].flag, outputs[j].flag, outputs[i].path));
       }
     }
   }

@@ -10,7 +10,7 @@ namespace bench {
 std::string path_with(const std::string& path, const std::string& mark) {
   const std::filesystem::path whole(path);
   std::filesystem::path name = whole.stem();
-  name += cat(".", mark);
+  name += "." + mark;
   name += whole.extension();
   return (whole.parent_path() / name).string();
 }
@@ -27,7 +27,7 @@ RunSettings with_own_files(RunSettings settings, const std::string& mark) {
     while (files.benchmark_logs->size() > 1 && files.benchmark_logs->ends_with('/')) {
       files.benchmark_logs->pop_back();
     }
-    *files.benchmark_logs += cat(".", mark);
+    *files.benchmark_logs += "." + mark;
   }
   return settings;
 }

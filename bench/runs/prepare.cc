@@ -38,7 +38,7 @@ namespace {
 std::vector<std::string> device_names(const RunSettings& settings) {
   std::vector<std::string> names;
   for (int tower = 0; tower < settings.towers; ++tower) {
-    names.push_back(cat("/", settings.device_label, ":", tower));
+    names.push_back(fmt::format("/{}:{}", settings.device_label, tower));
   }
   return names;
 }
@@ -46,7 +46,7 @@ std::vector<std::string> device_names(const RunSettings& settings) {
 std::string list_text(std::span<const int> numbers) {
   std::string text;
   for (const int number : numbers) {
-    text += cat(text.empty() ? "" : ",", number);
+    text += fmt::format("{}{}", text.empty() ? "" : ",", number);
   }
   return text;
 }
@@ -54,9 +54,10 @@ std::string list_text(std::span<const int> numbers) {
 /// Describes where a tower computes.
 std::string place_of(const Device& device) {
   if (device.gpu) {
-    return cat(device.gpu->name, " at ", device.gpu->pci_bus_id);
+    return fmt::format("{} at {}", device.gpu->name, device.gpu->pci_bus_id);
   }
-  return device.anywhere ? "any processor" : cat("processors ", list_text(device.processors));
+  return device.anywhere ? "any processor"
+                         : fmt::format("processors {}", list_text(device.processors));
 }
 
 /// Reports the resources of each of several towers.
@@ -64,8 +65,8 @@ void tell_towers(const RunSettings& settings, std::span<const Device> devices) {
   for (std::size_t tower = 0; settings.towers > 1 && tower < devices.size(); ++tower) {
     const Device& device = devices[tower];
     const std::int64_t first = static_cast<std::int64_t>(tower) * settings.batch;
-    LOG(INFO) << "note: tower " << tower << ": images " << first << " to "
-              << first + settings.batch - 1 << " of each step, on " << place_of(device);
+    LOG(INFO) << fmt::format("note: tower {}: images {} to {} of each step, on {}", tower, first,
+                             first + settings.batch - 1, place_of(device));
   }
 }
 
@@ -92,19 +93,22 @@ void tell_input(const RunSettings& settings, int threads, std::span<const int> p
   if (!settings.input.dataset) {
     return;
   }
-  std::string beside;
-  if (settings.device == RunDevice::cpu) {
-    beside =
-        processors.size() < all.size() ? ", which no tower has" : ", beside those that compute";
+  const std::string prepare =
+      threads == 1 ? "1 thread prepares images" : fmt::format("{} threads prepare images", threads);
+  const std::string list = list_text(processors);
+  if (settings.device != RunDevice::cpu) {
+    LOG(INFO) << fmt::format("note: {} on processors {}", prepare, list);
+  } else if (processors.size() < all.size()) {
+    LOG(INFO) << fmt::format("note: {} on processors {}, which no tower uses", prepare, list);
+  } else {
+    LOG(INFO) << fmt::format("note: {} on processors {}, which also compute", prepare, list);
   }
-  LOG(INFO) << "note: " << threads << (threads == 1 ? " thread prepares" : " threads prepare")
-            << " images, on processors " << list_text(processors) << beside;
 }
 
 report::Header header_of(const RunSettings& settings) {
   return {.version = results::source_info().bench_version,
           .model = std::string(settings.model->printed_name),
-          .dataset = cat(settings.dataset->name, settings.input.file ? " (file)" : ""),
+          .dataset = std::string(settings.dataset->name) + (settings.input.file ? " (file)" : ""),
           .synthetic = settings.synthetic(),
           .mode = settings.training() ? "training" : "forward only",
           .global_batch = settings.global_batch(),
@@ -131,7 +135,7 @@ auto naming_choices(const RunSettings& settings, const Make& make) {
       throw;
     }
     throw UsageError(
-        cat("--choices_file=", printable(*settings.files.choices), ": ", error.what()));
+        fmt::format("--choices_file={}: {}", printable(*settings.files.choices), error.what()));
   }
 }
 
@@ -157,11 +161,11 @@ void choose_by_time(RunSettings& settings, const Graph& graph, Device& device,
     LOG(INFO) << "note: " << printable(notice);
   }
   if (tuned.kept) {
-    LOG(INFO) << "note: kernels are those that were timed in an earlier run";
+    LOG(INFO) << "note: the kernels were chosen by the times of an earlier run";
   } else if (tuned.counts.timed > 0) {
     const std::chrono::duration<double> taken = host.clock.now() - begin;
-    LOG(INFO) << "note: " << tuned.counts.timed << " kernels were timed in " << std::fixed
-              << std::setprecision(1) << taken.count() << " s, to choose between them";
+    LOG(INFO) << fmt::format("note: {} kernels were timed in {:.1f} s, to choose between them",
+                             tuned.counts.timed, taken.count());
   }
   settings.chosen_by = tuned.kept               ? ChosenBy::kept
                        : tuned.counts.timed > 0 ? ChosenBy::timed
@@ -190,7 +194,7 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, Run
   const Plan& plan = *planned;
   const PlannedMemory memory = run_memory(settings, backend, tower_plan(plan), settings.batch);
   if (const auto short_of = memory_shortage(settings, memory, limits)) {
-    LOG(INFO) << "note: a run would be refused: " << *short_of;
+    LOG(INFO) << "note: bench would refuse this run: " << *short_of;
   }
   if (settings.dump.plan) {
     out << plan.lowered;
@@ -240,7 +244,7 @@ std::vector<std::unique_ptr<GpuSensors>> describe_gpus(std::span<const Device> d
     results::Gpu& described = record.gpus.emplace_back();
     described.name = gpu.name;
     described.compute_capability =
-        cat(gpu.capability / kMinorVersions, ".", gpu.capability % kMinorVersions);
+        fmt::format("{}.{}", gpu.capability / kMinorVersions, gpu.capability % kMinorVersions);
     auto sensors = std::make_unique<GpuSensors>(gpu.pci_bus_id);
     sensors->describe(described);
     if (!sensors->why_not().empty()) {
@@ -395,8 +399,9 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
     LOG(WARNING) << "warning: " << warning;
   }
   if (settings.record.reportable && !record.quality.warnings.empty()) {
-    throw MismatchError(cat("--reportable: not measured, the number would be unfit to publish: ",
-                            record.quality.warnings.front()));
+    throw MismatchError(
+        fmt::format("--reportable: not measured, because the result would be unfit to publish: {}",
+                    record.quality.warnings.front()));
   }
   return Prepared{.devices = devices,
                   .sensors = std::move(sensors),

@@ -19,9 +19,7 @@ namespace {
 constexpr double kPerCent = 100;
 constexpr std::chrono::milliseconds kLook{20};
 
-std::string decimals_of(double value, int digits) {
-  return cat(std::fixed, std::setprecision(digits), value);
-}
+std::string decimals_of(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }
 
 /// True if the runs may end here. They may end only at fixed looks, because checking after every
 /// run would find a narrow interval by chance.
@@ -33,21 +31,27 @@ bool narrow_enough(const RepeatSettings& settings, std::span<const double> value
   return half && *half <= *settings.until_ci;
 }
 
-std::string per_cent(double share) { return cat(decimals_of(kPerCent * share, 2), " %"); }
+std::string per_cent(double share) { return fmt::format("{:.2f} %", kPerCent * share); }
 
 /// Explains why all runs were made, though --until_ci may end them earlier.
 void say_why_not_ended(std::ostream& err, double limit, std::span<const double> values) {
   const std::optional<std::size_t> look = results::stats::last_look(values.size());
   if (!look) {
-    err << stderr_line::until_ci << values.size() << " runs are fewer than the "
-        << results::stats::kLooks.front() << " after which it looks first\n";
+    err << stderr_line::until_ci
+        << fmt::format("{} runs are too few, because the first check is after {}\n", values.size(),
+                       results::stats::kLooks.front());
     return;
   }
   const std::optional<double> half = results::stats::look_half_width(values.first(*look));
-  err << stderr_line::until_ci << "half the interval is " << (half ? per_cent(*half) : "not known")
-      << " of the median, not " << per_cent(limit) << ", after "
-      << (*look == values.size() ? "all " : "the first ") << *look << " runs";
-  if (*look != values.size()) err << "; after " << values.size() << " there is no look";
+  const std::string runs = *look == values.size() ? fmt::format("all {} runs", *look)
+                                                  : fmt::format("the first {} runs", *look);
+  err << stderr_line::until_ci
+      << (half ? fmt::format("after {}, half the interval is {} of the median, more than {}", runs,
+                             per_cent(*half), per_cent(limit))
+               : fmt::format("after {}, the interval is unknown", runs));
+  if (*look != values.size()) {
+    err << fmt::format("; bench does not check after {} runs", values.size());
+  }
   err << "\n";
 }
 
@@ -55,7 +59,7 @@ void say_why_not_ended(std::ostream& err, double limit, std::span<const double> 
 
 RunSettings settings_of_repeat(RunSettings settings) {
   const std::optional<int> repeat = settings.record.own_repeat;
-  return repeat ? with_own_files(std::move(settings), cat("repeat", *repeat)) : settings;
+  return repeat ? with_own_files(std::move(settings), fmt::format("repeat{}", *repeat)) : settings;
 }
 
 void print_repeats(std::ostream& out, std::span<const double> images_per_second, bool looked) {
@@ -64,12 +68,13 @@ void print_repeats(std::ostream& out, std::span<const double> images_per_second,
   }
   TextTable table({{.title = "run", .right = true}, {.title = "images/sec", .right = true}});
   for (std::size_t i = 0; i < images_per_second.size(); ++i) {
-    table.add_row({cat(i), decimals_of(images_per_second[i], 2)});
+    table.add_row({fmt::format("{}", i), decimals_of(images_per_second[i], 2)});
   }
   const results::stats::GroupSummary summary =
       looked ? results::stats::group_summary(images_per_second, results::stats::kLookAlpha)
              : results::stats::group_summary(images_per_second);
-  const std::string level = looked ? cat(kPerCent * (1 - results::stats::kLookAlpha)) : "95";
+  const std::string level =
+      looked ? fmt::format("{:g}", kPerCent * (1 - results::stats::kLookAlpha)) : "95";
   out << table << "median of " << summary.n << " runs: " << decimals_of(summary.median, 2)
       << " images/sec";
   if (summary.interval) {

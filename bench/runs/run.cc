@@ -25,7 +25,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
     session.stop = Stop::interrupted;
     const bool by_user = host.interrupt.requested();
     begun.file.write(by_user ? results::Status::kAborted : results::Status::kFailed, !all_measured,
-                     cat(host.end_reason(), " ", ended.what()));
+                     fmt::format("{} {}", host.end_reason(), ended.what()));
     status = host.end(ended);
   }
   return {.status = status,

@@ -21,7 +21,7 @@ RunHost::RunHost(const RunStreams& run_streams, std::vector<std::string> argumen
       phases(streams.err, clock, streams.err_terminal, [this] { return end_asked(); }) {}
 
 std::string RunHost::end_reason() const {
-  return interrupt.requested() ? cat(stderr_line::ended, interrupt.signal_name())
+  return interrupt.requested() ? fmt::format("{}{}", stderr_line::ended, interrupt.signal_name())
                                : "standard output cannot be written";
 }
 

@@ -38,10 +38,10 @@ std::string lost_text(const json& scaling, const char* part) {
 }
 
 std::vector<std::string> row_of(const ScaledRun& run) {
-  std::vector<std::string> row{cat(run.devices)};
+  std::vector<std::string> row{fmt::format("{}", run.devices)};
   if (!run.outcome.record) {
     row.insert(row.end(), 8, "-");
-    row.push_back(cat("ended with status ", run.outcome.status));
+    row.push_back(fmt::format("ended with status {}", run.outcome.status));
     return row;
   }
   const results::StoredRun& stored = *run.outcome.record;
@@ -61,10 +61,10 @@ std::vector<std::string> row_of(const ScaledRun& run) {
 /// The flags to append to the command line for `devices` devices. CPU devices have the same number
 /// of threads in every run; otherwise the efficiency would measure the threads.
 std::vector<std::string> words_of(const RunSettings& settings, int devices) {
-  std::vector<std::string> words{cat("--num_gpus=", devices)};
+  std::vector<std::string> words{fmt::format("--num_gpus={}", devices)};
   if (settings.device == RunDevice::cpu && !settings.threads) {
-    words.push_back(cat("--num_intra_threads=",
-                        default_threads(settings, settings.record.device_counts.back())));
+    words.push_back(fmt::format("--num_intra_threads={}",
+                                default_threads(settings, settings.record.device_counts.back())));
   }
   return words;
 }
@@ -109,18 +109,18 @@ void refuse_what_is_given_twice(const RunSettings& settings, const ParseResult& 
                            "reportable", "verify", "dump", "dump_tensors", "choices_file"}) {
     if (parsed.given.contains(name)) {
       throw UsageError(
-          cat("--scaling_sweep measures one run per number of devices: leave --", name, " out"));
+          fmt::format("--scaling_sweep makes one run per number of devices: remove --{}", name));
     }
   }
   if (!settings.batch_request.fixed()) {
-    throw UsageError("--scaling_sweep takes one batch size: give it in --batch_size");
+    throw UsageError("--scaling_sweep needs one batch size: give a number in --batch_size");
   }
 }
 
 }  // namespace
 
 RunSettings settings_of_scaled(RunSettings settings) {
-  const std::string mark = cat("devices", settings.towers);
+  const std::string mark = fmt::format("devices{}", settings.towers);
   return settings.record.scaling ? with_own_files(std::move(settings), mark) : settings;
 }
 
@@ -179,7 +179,7 @@ int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost&
     words.insert(words.end(), own.begin(), own.end());
     return words;
   };
-  std::string planned;
+  std::vector<std::pair<int, PlannedMemory>> planned;
   for (const int devices : counts) {
     std::vector<std::string> words = arguments_of(devices);
     std::vector<char*> pointers;
@@ -190,10 +190,13 @@ int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost&
     own = settings_of_scaled(std::move(own));
     // Use a separate thread, because it stays bound to processors.
     auto checked = start_async([&] { return predict_run(own, host); });
-    planned += cat(stderr_line::planned_memory, " of ", devices,
-                   devices == 1 ? " device: " : " devices: ", checked.get(), "\n");
+    planned.emplace_back(devices, checked.get());
   }
-  host.streams.err << planned << std::flush;
+  for (const auto& [devices, memory] : planned) {
+    host.streams.err << stderr_line::planned_memory << " of " << devices
+                     << (devices == 1 ? " device: " : " devices: ") << memory << "\n";
+  }
+  host.streams.err << std::flush;
   ChildRuns children(host);
   const int status = scale(
       counts,

@@ -19,15 +19,14 @@ StepForecast forecast_of(const LoweredGraph& lowered) {
 void print_forecast(const LoweredGraph& lowered, std::int64_t batch, bool launches,
                     std::ostream& out) {
   const StepForecast forecast = forecast_of(lowered);
-  const auto fixed = [](double number, int digits) {
-    return cat(std::fixed, std::setprecision(digits), number);
-  };
-  out << "planned step: " << forecast.steps << " nodes and reorders"
-      << (launches ? cat(" in ", forecast.launches, " launches") : "") << ", "
-      << fixed(forecast.bytes * 1e-9, 2) << " GB read and written, estimated at "
-      << fixed(forecast.seconds * 1e3, 2) << " ms or "
-      << fixed(static_cast<double>(batch) / forecast.seconds, 1)
-      << " images/sec, without the optimizer\n";
+  const std::string nodes = launches ? fmt::format("{} nodes and reorders in {} launches",
+                                                   forecast.steps, forecast.launches)
+                                     : fmt::format("{} nodes and reorders", forecast.steps);
+  out << fmt::format(
+      "planned step: {}, {:.2f} GB read and written, estimated at {:.2f} ms or {:.1f} images/sec, "
+      "without the optimizer\n",
+      nodes, forecast.bytes * 1e-9, forecast.seconds * 1e3,
+      static_cast<double>(batch) / forecast.seconds);
 }
 
 }  // namespace bench

@@ -19,7 +19,7 @@ namespace {
 
 std::vector<std::string> row_of(const SweptRun& run) {
   const SessionResult& session = run.outcome.session;
-  std::vector<std::string> row{cat(run.batch)};
+  std::vector<std::string> row{fmt::format("{}", run.batch)};
   if (session.steps.empty()) {
     row.insert(row.end(), {"-", "-", "-"});
   } else {
@@ -35,7 +35,7 @@ std::vector<std::string> row_of(const SweptRun& run) {
   const auto& peak = run.outcome.peak_rss;
   row.push_back(peak.known() ? format_bytes(static_cast<std::size_t>(peak.value())) : "unknown");
   row.emplace_back(session.stop == Stop::interrupted
-                       ? cat("ended after ", session.steps.size(), " steps")
+                       ? fmt::format("ended after {} steps", session.steps.size())
                    : run.outcome.status != 0 ? "failed"
                                              : "");
   return row;
@@ -60,7 +60,7 @@ void check_run(RunSettings settings, RunHost& host) {
 }  // namespace
 
 RunSettings settings_of_run(const RunSettings& settings, std::int64_t batch) {
-  return with_own_files(with_batch(settings, batch), cat("batch", batch));
+  return with_own_files(with_batch(settings, batch), fmt::format("batch{}", batch));
 }
 
 void print_sweep(std::ostream& out, std::span<const SweptRun> runs) {

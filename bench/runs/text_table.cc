@@ -8,7 +8,7 @@
 namespace bench {
 
 void TextTable::add_row(std::vector<std::string> cells) {
-  check(cells.size() == columns_.size(), "a table's row has a cell per column");
+  check(cells.size() == columns_.size(), "a row of a table needs one cell per column");
   rows_.push_back(std::move(cells));
 }
 
@@ -28,7 +28,10 @@ std::ostream& operator<<(std::ostream& out, const TextTable& table) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
       const std::string blanks(widths[c] - row[c].size(), ' ');
-      line += cat(c == 0 ? "" : "  ", table.columns_[c].right ? blanks + row[c] : row[c] + blanks);
+      if (c > 0) {
+        line += "  ";
+      }
+      line += table.columns_[c].right ? blanks + row[c] : row[c] + blanks;
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out << line << '\n';

@@ -78,13 +78,15 @@ void print_line(std::ostream& out, const Model& model, const Verification& resul
 int run_verification(const ParseResult& parsed, RunHost& host) {
   const bool all = *parsed.flags.verify == "all";
   if (all && parsed.given.contains("model")) {
-    throw UsageError(cat("--verify=all checks every model: leave --model=", parsed.flags.model,
-                         " out, or give --verify alone"));
+    throw UsageError(fmt::format(
+        "--verify=all checks every model: remove --model={}, or give --verify without a value",
+        parsed.flags.model));
   }
   RunSettings asked = resolve_settings(parsed);
   if (const std::string difference = difference_to_stored(asked); !difference.empty()) {
-    throw UsageError(
-        cat("--verify checks the model's own network, and training in even batches: ", difference));
+    throw UsageError(fmt::format(
+        "--verify checks the model's default network, and training with even batch sizes: {}",
+        difference));
   }
   asked.notices.clear();
   const std::span<const Device> devices = host.devices(asked);
@@ -105,7 +107,7 @@ int run_verification(const ParseResult& parsed, RunHost& host) {
       }
       RunSettings settings = settings_for(parsed, model, training);
       settings.dtype = asked.dtype;
-      host.phases.stop_if_asked(cat("before the check of ", model.name));
+      host.phases.stop_if_asked(fmt::format("before the check of {}", model.name));
       const Verification part = verify_model(settings, devices, host.tower_threads(), host.phases);
       result.numbers.insert(result.numbers.end(), part.numbers.begin(), part.numbers.end());
       result.skipped = result.skipped.empty() ? part.skipped : result.skipped;

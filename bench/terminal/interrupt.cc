@@ -82,24 +82,28 @@ void note(int signal) {
 }
 
 void compose(Notice& notice, const Guarded& guarded_signal, std::string_view before) {
-  const std::string text =
-      cat(before, guarded_signal.name,
-          ": the run ends after the step in hand, in set-up after the part in hand",
-          guarded_signal.insists ? "; again: at once, without a record" : "", "\n");
+  std::string text = fmt::format(
+      "{}{}: the run ends after the current step, or during set-up after the current part.", before,
+      guarded_signal.name);
+  if (guarded_signal.insists) {
+    text += " Send it again to end at once, without a record.";
+  }
+  text += "\n";
   notice.size = std::min(text.size(), notice.text.size());
   std::copy_n(text.begin(), notice.size, notice.text.begin());
 }
 
 void set_action(int signal, const struct sigaction* action, struct sigaction* old) {
   if (sigaction(signal, action, old) != 0) {
-    throw DeviceError(cat("sigaction failed for signal ", signal, ": ", std::strerror(errno)));
+    throw DeviceError(
+        fmt::format("sigaction failed for signal {}: {}", signal, std::strerror(errno)));
   }
 }
 
 }  // namespace
 
 InterruptGuard::InterruptGuard(const InterruptOptions& options) {
-  check(!guarded.exchange(true), "a second InterruptGuard");
+  check(!guarded.exchange(true), "there is already an InterruptGuard");
   noted_signal = 0;
   noted_at = kNever;
   companion = 0;

@@ -20,7 +20,7 @@ void PhaseWatch::tell(std::string_view phase, std::string_view unit, std::int64_
     progress_.start(phase_, total, std::string(unit));
   }
   if (end_asked_()) {
-    throw RunEnded(cat("while ", phase));
+    throw RunEnded(fmt::format("while {}", phase));
   }
   if (total > 0 && done == total) {
     clear();
@@ -34,7 +34,7 @@ void PhaseWatch::tell_within(std::string_view phase, std::string_view unit, std:
   if (phase_.empty() || phase_ == phase) {
     tell(phase, unit, done, total);
   } else if (end_asked_()) {
-    throw RunEnded(cat("while ", phase_));
+    throw RunEnded(fmt::format("while {}", phase_));
   }
 }
 

@@ -60,8 +60,11 @@ bool Progress::due(std::chrono::nanoseconds now) const {
 }
 
 std::string Progress::text(std::int64_t done, std::chrono::nanoseconds elapsed) const {
-  if (total_ == 0) return cat(title_, ": ", done, " ", unit_, done == 1 ? "" : "s");
-  return cat(title_, ": ", unit_, " ", done, " of ", total_, time_left(done, elapsed));
+  if (total_ != 0) {
+    return fmt::format("{}: {} {} of {}{}", title_, unit_, done, total_, time_left(done, elapsed));
+  }
+  return done == 1 ? fmt::format("{}: {} {}", title_, done, unit_)
+                   : fmt::format("{}: {} {}s", title_, done, unit_);
 }
 
 void Progress::update(std::int64_t done) {
@@ -103,7 +106,7 @@ std::string Progress::time_left(std::int64_t done, std::chrono::nanoseconds elap
     const auto until = std::max(*options_.time_limit - elapsed, std::chrono::nanoseconds(0));
     left = left ? std::min(*left, until) : until;
   }
-  return left ? cat(", ", clock_text(*left), " left") : "";
+  return left ? fmt::format(", {} left", clock_text(*left)) : "";
 }
 
 }  // namespace bench

@@ -20,8 +20,8 @@ ends() {
 }
 
 ends 0 'Usage: bench_fingerprints [NETWORK]...' --help
-ends 2 'bench_fingerprints: --nonsense: accepted is a network of bench --list_models' --nonsense
-ends 2 'bench_fingerprints: lennet: accepted is a network of bench --list_models' trivial lennet
+ends 2 'bench_fingerprints: --nonsense: must be a network that bench --list_models lists' --nonsense
+ends 2 'bench_fingerprints: lennet: must be a network that bench --list_models lists' trivial lennet
 ends 0 'imagenet trivial
 BENCH_FINGERPRINT("trivial", "imagenet", 0x' Trivial
 [ "$failures" -eq 0 ]

@@ -19,7 +19,7 @@ interrupted() {
   wait "$pid"
   status=$?
   [ "$status" -eq "$expected" ] || fail "exit status $status, not $expected"
-  says "$err" 'SIGINT: the run ends after the step in hand, in set-up after the part in hand; again: '
+  says "$err" 'SIGINT: the run ends after the current step, or during set-up after the current part. Send it again '
   lacks "$out" 'total images/sec'
 }
 
@@ -110,7 +110,7 @@ ln -s w "$work/link"
 # shellcheck disable=SC2086
 refused ', which --init_from reads' $quick --init_from="$work/w" --result_file="$work/link"
 # shellcheck disable=SC2086
-refused 'name one file' $quick --result_file="$work/new" --trace_file="$work/./new"
+refused 'name the same file' $quick --result_file="$work/new" --trace_file="$work/./new"
 [ "$(cksum "$work/w")" = "$before" ] || fail 'the weights changed'
 
 # A sweep checks all its outputs before the first run.

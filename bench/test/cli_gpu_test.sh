@@ -220,7 +220,7 @@ says "$err" '--conv_prologue: no effect with --data_format=NCHW'
 
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --result_file="$work/gpu.json"
-says "$err" 'verdict: none: '
+says "$err" 'verdict: unavailable: '
 lacks "$err" 'GPU: '
 record_holds "r['gpu'][0]['name'] and r['gpu'][0]['watched'] is None and r['quality']['verdict'] is None" \
   "$work/gpu.json"
@@ -237,20 +237,20 @@ library_path=${LD_LIBRARY_PATH:-}
 LD_LIBRARY_PATH="${nvml%/*}${library_path:+:$library_path}"
 export LD_LIBRARY_PATH
 watched '' 0
-says "$err" 'GPU: SM clock 1965 MHz (1965 to 1965), counted by a kernel behind the steps 1500 MHz, held down by nothing, 500 W'
-says "$err" 'no J/image: the counter of energy needs 5 s'
+says "$err" 'GPU: SM clock 1965 MHz (1965 to 1965), 1500 MHz counted by a kernel after the steps, clocks not reduced, 500 W'
+says "$err" 'J/image unavailable: the energy counter needs 5 s'
 says "$err" 'verdict: VALID'
 record_holds "r['gpu'][0]['uuid'] == 'GPU-fake' and r['gpu'][0]['watched']['samples'] >= 1" "$work/gpu.json"
 record_holds "r['quality']['verdict'] == 'VALID' and r['quality']['reasons'] == []" "$work/gpu.json"
 record_holds "r['quality']['unread'] == [] and r['gpu'][0]['watched']['others_count'] == 0" "$work/gpu.json"
 # By both clocks: the time of each step on the device is within that on the host.
-says "$err" ' of the step time by its own clock; a median step takes it '
+says "$err" " of the step time by the device's clock, gaps included; the median step takes "
 record_holds "[0 < d <= h for d, h in zip(r['series']['device_ns'], r['series']['step_ns'], strict=True)].count(True) == \
   int([m['value'] for m in r['metrics'] if m['name'] == 'step_time.n'][0])" "$work/gpu.json"
 record_holds "0 < [m['value'] for m in r['metrics'] if m['name'] == 'device_span_share'][0] <= 1" "$work/gpu.json"
 watched 'nvmlDeviceGetCurrentClocksEventReasons=64 process=4000001 nvmlDeviceGetTotalEccErrors:0=0,3' 0
 says "$err" 'warning: the card'"'"'s memory had 3 errors that ECC corrected'
-says "$err" 'verdict: INVALID: heat held the clocks down in 100.0 % of the time'
+says "$err" 'verdict: INVALID: heat reduced the clocks for 100.0 % of the time'
 says "$err" 'other processes were on the card: 4000001'
 record_holds "r['quality']['verdict'] == 'INVALID' and len(r['quality']['reasons']) == 2" "$work/gpu.json"
 watched '' 1 --init_learning_rate=1e30
@@ -259,8 +259,8 @@ record_holds "r['status'] == 'failed' and r['quality']['verdict'] == 'INVALID'" 
 # shellcheck disable=SC2086
 run 0 $quick --device=cpu --result_file="$work/cpu.json"
 lacks "$err" 'verdict'
-lacks "$err" 'by its own clock'
-record_holds "r['series']['device_ns'] == [] and 'in the host' in r['capture_errors']['metrics.device_span_share.value']" \
+lacks "$err" "by the device's clock"
+record_holds "r['series']['device_ns'] == [] and 'uses the host' in r['capture_errors']['metrics.device_span_share.value']" \
   "$work/cpu.json"
 record_holds "r['gpu'] == [] and r['quality']['verdict'] is None" "$work/cpu.json"
 
@@ -278,7 +278,7 @@ timed_file=$1
 if [ "$#" -ne 1 ] || [ ! -f "$timed_file" ]; then fail "not one file of timed choices"; fi
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --result_file="$work/kept.json"
-says "$err" 'note: kernels are those that were timed in an earlier run'
+says "$err" 'note: the kernels were chosen by the times of an earlier run'
 lacks "$err" ' s, to choose between them'
 record_holds "r['choices']['by'] == 'kept'" "$work/kept.json"
 record_holds "r['choices']['nodes'] == json.load(open('$work/timed.json'))['choices']['nodes']" "$work/kept.json"
@@ -368,14 +368,14 @@ refused 'sm_121; did you mean sm_90?' --model=lenet --plan_for=h100 --dump=plan
 
 # The largest batch fits; a much larger one does not, even without any reserve for unplanned memory.
 run 0 --model=lenet --plan_for="$h200" --batch_size=max --dump=plan
-says "$err" ' of the 131.3 GiB that may be used (all memory of the card); '
-says "$err" '; 5 % are left to what is not planned'
-lacks "$err" 'would be refused'
+says "$err" ' of the usable 131.3 GiB (all memory of the card). Batch '
+says "$err" ' bench leaves 5 % for unplanned memory.'
+lacks "$err" 'would refuse'
 largest=$(sed -n 's/^--batch_size=max: batch \([0-9]*\) needs .*/\1/p' "$err")
-says "$err" "; $((largest + 1)) would need "
+says "$err" " Batch $((largest + 1)) would need "
 says "$out" "f32[${largest}x"
 run 0 --model=lenet --plan_for="$h200" --batch_size=$((largest * 11 / 10)) --dump=plan
-says "$err" 'note: a run would be refused: '
+says "$err" 'note: bench would refuse this run: '
 refused 'cannot be combined with --dump' --model=lenet --device=gpu --batch_size=max --dump=plan
 
 unset BENCH_GPU_LIBRARY
@@ -386,10 +386,10 @@ if [ -n "$plugin" ]; then
   says "$out" 'cudnn'
   says "$out" 'planned memory'
   says "$out" 'planned step: '
-  lacks "$err" 'would be refused'
+  lacks "$err" 'would refuse'
   run 0 --model=resnet50 --batch_size=100000 --plan_for=sm_90 --dump=plan
   says "$out" 'planned memory'
-  says "$err" 'note: a run would be refused: --batch_size=100000 needs '
+  says "$err" 'note: bench would refuse this run: --batch_size=100000 needs '
   says "$err" ', but only 80.0 GiB may be used (all memory of the card)'
 else
   refused 'run BENCH_CUDA=wheels tools/bench' --model=lenet --plan_for=sm_90 --dump=plan

@@ -41,9 +41,9 @@ same_bits $lenet --virtual_gpus=2 --variable_update=replicated --allreduce_bucke
 says "$out" "Devices:     ['/gpu:0', '/gpu:1']"
 says "$err" "$in_parts: the gradients of several towers are reduced on the host"
 record_holds "r['choices']['gradients_meet'] == 'host'" "$work/2.json"
-says "$err" 'the time on each tower is unavailable: the device computes while the host goes on'
+says "$err" 'the time on each tower is unavailable: the host does not wait for each part'
 record_holds "all(t['computing'] is None and t['planned_device_bytes'] > 0 and t['planned_host_bytes'] > 0 \
-for t in r['towers']) and 'the host goes on' in r['capture_errors']['towers.1.computing']" "$work/2.json"
+for t in r['towers']) and 'the host does not wait' in r['capture_errors']['towers.1.computing']" "$work/2.json"
 # shellcheck disable=SC2086
 same_bits $lenet --virtual_gpus=2 --variable_update=parameter_server --allreduce_bucket_mb=1
 says "$out" "Devices:     ['/gpu:0', '/gpu:1']"

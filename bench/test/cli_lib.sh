@@ -49,7 +49,7 @@ echo '^[a-z][a-z ]*: [a-z]* *[0-9][0-9]* ' >>"$work/no_error"
 one_sentence() {
   lines=$(($(grep -c '^bench: ' "$err") + $(grep -v '^bench: ' "$err" | grep -vc -f "$work/no_error")))
   [ "$lines" -eq 1 ] || fail "$lines lines instead of one sentence"
-  tail -n 1 "$err" | grep -q '^bench: ' || fail "the last line is not an error of the program"
+  tail -n 1 "$err" | grep -q '^bench: ' || fail "the last line is not a sentence of bench"
 }
 
 # refused TEXT ARGS...: exit status 2 with one sentence that contains TEXT.
@@ -128,7 +128,7 @@ endless="$endless --num_batches=100000000"
 
 # Prints the failures and ends the script.
 finish() {
-  [ -n "$python" ] || echo 'left out without Python: what the records hold'
+  [ -n "$python" ] || echo 'skipped without Python: the checks of records'
   if [ "$failures" -ne 0 ]; then
     echo "$failures failures"
     exit 1

@@ -24,7 +24,7 @@ for store in "$work/s.sqlite" "$work/folder/"; do
   says "$out" 'quality  '
   # Facts that the machine does not report are null with a reason.
   says "$out" 'cost: not given (--cost)'
-  says "$out" 'dataset.storage: synthetic images come from no file'
+  says "$out" 'dataset.storage: synthetic images are not read from a file'
 done
 [ "$(find "$work/folder" -name '*.json' | wc -l)" -eq 1 ] || fail 'there is no file per record'
 
@@ -105,6 +105,6 @@ says "$out" 'aborted'
 # --- fit to publish --------------------------------------------------------------------------------
 
 # shellcheck disable=SC2086
-refused 'too few repeats: 1, and an interval takes 6 (--repeats=6)' $quick --reportable
+refused 'too few repeats: 1, but an interval needs 6 (--repeats=6)' $quick --reportable
 
 finish

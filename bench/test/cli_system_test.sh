@@ -74,11 +74,13 @@ one_sentence
 # Enough for the threads of every processor, with a small reserve.
 under "-d $((150000 + processors * 17000))" 0 --model=lenet --batch_size=max --num_warmup_batches=1 \
   --num_batches=1 --forward_only
-says "$err" 'that may be used (ulimit -d)'
+says "$err" ' of the usable '
+says "$err" ' (ulimit -d)'
 arenas=$((processors < 4 ? processors : 4))
 under "-v $((200000 + processors * 17000 + arenas * 132000))" 0 --model=lenet --batch_size=max \
   --num_warmup_batches=1 --num_batches=1 --forward_only
-says "$err" 'that may be used (ulimit -v)'
+says "$err" ' of the usable '
+says "$err" ' (ulimit -v)'
 run 1 --model=lenet --verify --batch_size=1073741824
 says "$err" 'of memory (mmap: Cannot allocate memory)'
 

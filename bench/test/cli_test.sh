@@ -42,7 +42,7 @@ refused 'the largest batch that fits is ' --model=lenet --batch_size=100000000 -
 refused 'the largest batch that fits is ' --model=resnet50 --batch_size=10000000 --num_intra_threads=1
 run 0 --model=lenet --device=cpu --batch_size=100000000 --dump=plan
 says "$out" 'planned memory: '
-says "$err" 'note: a run would be refused: --batch_size=100000000 needs '
+says "$err" 'note: bench would refuse this run: --batch_size=100000000 needs '
 says "$err" 'may be used'
 
 # --- help, version, dumps ------------------------------------------------------------------------
@@ -358,7 +358,7 @@ $interruptible "$bench" --model=resnet50 --batch_size=64 --device=reference \
 pid=$!
 started "$pid" 'Running warm up'
 kill -INT "$pid"
-answered "$pid" '^SIGINT: the run ends after the step in hand'
+answered "$pid" '^SIGINT: the run ends after the current step'
 kill -0 "$pid" || fail 'the first one ended the run at once'
 kill -TERM "$pid"
 wait "$pid"

@@ -158,7 +158,7 @@ json.load(open('$work/s.devices1.json'))['group_id']" "$work/s.devices2.json"
 # shellcheck disable=SC2086
 refused 'write 1,2,4' $scaled --scaling_sweep=2,1
 # shellcheck disable=SC2086
-refused 'leave --num_gpus out' $scaled --scaling_sweep=1,2 --num_gpus=2
+refused 'remove --num_gpus' $scaled --scaling_sweep=1,2 --num_gpus=2
 refused '--scaling_sweep=1,64: this process may use ' --model=lenet --device=cpu --scaling_sweep=1,64
 lacks "$err" 'num_'
 refused '--scaling_sweep=1,2 --num_intra_threads=4096: this process may use ' \
@@ -213,11 +213,11 @@ if [ "$(nproc)" -ge 2 ] && [ -r /proc/self/task ]; then
   make_shards pictures "$work/idx"
   beside_towers --num_gpus=2
   if [ "$(nproc)" -gt 2 ]; then
-    says "$err" ', which no tower has'
+    says "$err" ', which no tower uses'
   else
     echo "$processors" | grep -qx "$all" || fail "no thread that decodes may run on all of $all"
-    says "$err" 'note: 2 threads prepare images, on processors '
-    says "$err" ', beside those that compute'
+    says "$err" 'note: 2 threads prepare images on processors '
+    says "$err" ', which also compute'
   fi
 fi
 

@@ -25,7 +25,7 @@ FingerprintTolerance tolerance_f32(FingerprintKind kind) {
     case FingerprintKind::variances:
       return {.size = 1e-5, .direction = 1e-4};
   }
-  throw InternalError("a kind of fingerprint part has no tolerance");
+  throw InternalError("this kind of fingerprint part has no tolerance");
 }
 
 // Allows for rounding to 8 bits of mantissa between all layers; f16 has three bits more. For a
@@ -47,7 +47,7 @@ FingerprintTolerance tolerance_16(FingerprintKind kind) {
     case FingerprintKind::variances:
       return {.size = 5e-3, .direction = 5e-2};
   }
-  throw InternalError("a kind of fingerprint part has no tolerance");
+  throw InternalError("this kind of fingerprint part has no tolerance");
 }
 
 }  // namespace

@@ -45,13 +45,13 @@ void compare(const FingerprintPart& measured, const FingerprintPart& stored, DTy
   const FingerprintTolerance tolerance = fingerprint_tolerance(measured.kind, dtype);
   const std::string name = name_of(measured);
   // With the logarithm of the ratio, a size of 0 is infinitely far from every other.
-  numbers.push_back({.name = cat(where, name),
+  numbers.push_back({.name = fmt::format("{}{}", where, name),
                      .measured = measured.size,
                      .stored = stored.size,
                      .deviation = std::abs(std::log(measured.size / stored.size)),
                      .tolerance = tolerance.size});
   if (measured.kind != FingerprintKind::loss) {
-    numbers.push_back({.name = cat(where, "direction of ", name),
+    numbers.push_back({.name = fmt::format("{}direction of {}", where, name),
                        .measured = measured.direction,
                        .stored = stored.direction,
                        .deviation = std::abs(measured.direction - stored.direction),
@@ -116,7 +116,7 @@ void check_other_towers(const VerifiedRun& run, Verification& result) {
         measured = measure(run, run.towers[number], scaled, nullptr);
       }
     });
-    compare(measured, run, cat("tower ", other, ": "), result.numbers);
+    compare(measured, run, fmt::format("tower {}: ", other), result.numbers);
   }
 }
 
@@ -190,14 +190,16 @@ bool Verification::passed() const {
 }
 
 std::string Verification::failures() const {
-  constexpr int kDigits = 15;  // A definition needs every digit.
-  constexpr int kFew = 3;
   std::string text;
   for (const VerifiedNumber& number : numbers) {
     if (!number.passed()) {
-      text += cat(text.empty() ? "" : "; ", number.name, " is ", std::setprecision(kDigits),
-                  number.measured, " instead of ", number.stored, " (deviation ",
-                  std::setprecision(kFew), number.deviation, ", allowed ", number.tolerance, ")");
+      if (!text.empty()) {
+        text += "; ";
+      }
+      // 15 digits, because a definition needs every digit.
+      text += fmt::format("{} is {:.15g} instead of {:.15g} (deviation {:.3g}, allowed {:.3g})",
+                          number.name, number.measured, number.stored, number.deviation,
+                          number.tolerance);
     }
   }
   return text;

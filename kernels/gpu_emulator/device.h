@@ -1,6 +1,7 @@
 #pragma once
 
-// CUDA's names for what kernels use, for a compiler without CUDA; see kernels/cuda/device/device_api.h.
+// CUDA's names for what kernels use, for a compiler without CUDA; see
+// kernels/cuda/device/device_api.h.
 
 #include <algorithm>
 #include <bit>

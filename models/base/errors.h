@@ -3,20 +3,11 @@
 #include <fmt/core.h>
 
 #include <source_location>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace bench {
-
-/// Concatenates anything that prints to a stream: `cat("batch ", 32)`.
-template <class... Args>
-std::string cat(const Args&... args) {
-  std::ostringstream out;
-  (out << ... << args);
-  return out.str();
-}
 
 /// The user's mistake: names what was given and what is accepted. Exit status 2.
 class UsageError : public std::runtime_error {

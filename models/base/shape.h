@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
-#include <string>
 #include <span>
+#include <string>
 
 namespace bench {
 

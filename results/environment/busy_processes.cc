@@ -34,7 +34,7 @@ Captured<ProcessTimes> read_process_times(const SystemFiles& files) {
     const Captured<std::int64_t> pid = parse_integer(name);
     if (!pid.known() || name == self) continue;
     // The process may have ended in the meantime.
-    const Captured<std::string> stat = files.read(cat("/proc/", name, "/stat"));
+    const Captured<std::string> stat = files.read(fmt::format("/proc/{}/stat", name));
     if (stat.known()) times.by_pid[pid.value()] = parse_stat(stat.value());
   }
   return times;

@@ -155,8 +155,8 @@ results::Throttling cgroup_throttling(const SystemFiles& files) {
     const std::string file = level.folder + "/cpu.stat";
     const Captured<std::string> text = files.read(file);
     if (!text.known()) return {.periods = Unknown{text.why()}, .time = Unknown{text.why()}};
-    results::Throttling out{.periods = Unknown{cat(file, " has no nr_throttled")},
-                            .time = Unknown{cat(file, " has no throttled_usec")}};
+    results::Throttling out{.periods = Unknown{file + " has no nr_throttled"},
+                            .time = Unknown{file + " has no throttled_usec"}};
     for (const std::string& line : lines_of(text.value())) {
       const std::vector<std::string> words = words_of(line);
       if (words.size() != 2) continue;
@@ -167,7 +167,7 @@ results::Throttling cgroup_throttling(const SystemFiles& files) {
     }
     return out;
   }
-  const Unknown none{"no control group of processor time is mounted"};
+  const Unknown none{"no cgroup with a CPU controller is mounted"};
   return {.periods = none, .time = none};
 }
 
@@ -190,7 +190,7 @@ Captured<std::string> cgroup_cpuset(const SystemFiles& files) {
       if (list.known() && !list.value().empty()) return list;
     }
   }
-  return Unknown{"no control group with a cpuset is mounted"};
+  return Unknown{"no cgroup with a cpuset controller is mounted"};
 }
 
 std::vector<CgroupMemory> cgroup_memory_limits(const SystemFiles& files) {

@@ -15,7 +15,7 @@ void add_temperatures(const SystemFiles& files, const std::string& folder, std::
                       std::string_view suffix, std::vector<double>& celsius) {
   for (const std::string& name : files.names_in(folder).value_or({})) {
     if (!name.starts_with(prefix) || !name.ends_with(suffix)) continue;
-    const Captured<std::int64_t> value = files.read_integer(cat(folder, "/", name));
+    const Captured<std::int64_t> value = files.read_integer(fmt::format("{}/{}", folder, name));
     if (value.known()) celsius.push_back(kPerThousand * static_cast<double>(value.value()));
   }
 }
@@ -31,32 +31,32 @@ Captured<double> mean_mhz(const SystemFiles& files, const std::vector<int>& proc
   double sum = 0;
   for (const int processor : processors) {
     const Captured<std::int64_t> kilohertz = files.read_integer(
-        cat("/sys/devices/system/cpu/cpu", processor, "/cpufreq/scaling_cur_freq"));
+        fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", processor));
     if (!kilohertz.known()) return Unknown{kilohertz.why()};
     sum += kPerThousand * static_cast<double>(kilohertz.value());
   }
-  if (processors.empty()) return Unknown{"which processors the run uses is not known"};
+  if (processors.empty()) return Unknown{"the processors that the run uses are unknown"};
   return sum / static_cast<double>(processors.size());
 }
 
 Captured<double> hottest_celsius(const SystemFiles& files) {
   std::vector<double> celsius;
   for (const std::string& name : files.names_in("/sys/class/hwmon").value_or({})) {
-    const std::string folder = cat("/sys/class/hwmon/", name);
+    const std::string folder = "/sys/class/hwmon/" + name;
     if (is_of_processor(files.read(folder + "/name").value_or(""))) {
       add_temperatures(files, folder, "temp", "_input", celsius);
     }
   }
   if (celsius.empty()) {
     for (const std::string& name : files.names_in("/sys/class/thermal").value_or({})) {
-      const std::string folder = cat("/sys/class/thermal/", name);
+      const std::string folder = "/sys/class/thermal/" + name;
       if (name.starts_with("thermal_zone")) {
         add_temperatures(files, folder, "temp", "temp", celsius);
       }
     }
   }
   if (celsius.empty()) {
-    return Unknown{"no sensor of the processor in /sys/class/hwmon or /sys/class/thermal"};
+    return Unknown{"/sys/class/hwmon and /sys/class/thermal have no sensor of the processor"};
   }
   return *std::max_element(celsius.begin(), celsius.end());
 }

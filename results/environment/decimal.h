@@ -9,7 +9,7 @@ namespace bench {
 
 /// Formats `value` with this number of decimals.
 inline std::string decimal(double value, int decimals) {
-  return cat(std::fixed, std::setprecision(decimals), value);
+  return fmt::format("{:.{}f}", value, decimals);
 }
 
 }  // namespace bench

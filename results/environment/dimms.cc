@@ -46,7 +46,7 @@ class Structure {
     }
     std::string found(rest.substr(0, rest.find('\0')));
     found.erase(found.find_last_not_of(' ') + 1);
-    if (index == 0 || found.empty()) return Unknown{"the firmware does not tell"};
+    if (index == 0 || found.empty()) return Unknown{"the firmware does not report it"};
     return found;
   }
 
@@ -81,7 +81,7 @@ Captured<std::int64_t> bytes_of(const Structure& module) {
   constexpr std::uint32_t kInKib = 0x8000;
   constexpr std::int64_t kMib = 1 << 20;
   const std::uint32_t size = module.number(0x0c, 2).value_or(kUnknown);
-  if (size == kUnknown) return Unknown{"the firmware does not tell"};
+  if (size == kUnknown) return Unknown{"the firmware does not report it"};
   if (size == kElsewhere) {
     return static_cast<std::int64_t>(module.number(0x1c, 4).value_or(0)) * kMib;
   }
@@ -101,13 +101,13 @@ Captured<std::string> kind_of(const Structure& module) {
   for (const Kind& kind : kKinds) {
     if (kind.value == value) return kind.name;
   }
-  return Unknown{cat("a kind that is numbered ", value, " in SMBIOS")};
+  return Unknown{fmt::format("SMBIOS reports the unknown memory type {}", value)};
 }
 
 /// The speed at which it runs; 0 means unknown, 0xffff a speed that exceeds the field.
 Captured<int> speed_of(const Structure& module) {
   const std::uint32_t speed = module.number(0x20, 2).value_or(0);
-  if (speed == 0 || speed == 0xffff) return Unknown{"the firmware does not tell"};
+  if (speed == 0 || speed == 0xffff) return Unknown{"the firmware does not report it"};
   return static_cast<int>(speed);
 }
 
@@ -125,7 +125,7 @@ Captured<std::vector<results::Dimm>> capture_dimms(const SystemFiles& files) {
                      .megatransfers_per_second = speed_of(one),
                      .part = one.text(0x1a)});
   }
-  if (dimms.empty()) return Unknown{cat(kTable, " lists no memory module")};
+  if (dimms.empty()) return Unknown{fmt::format("{} lists no memory module", kTable)};
   return dimms;
 }
 

@@ -41,7 +41,9 @@ double busy_with_others(const ProcessorTimes& before, const ProcessorTimes& afte
 /// have a whole processor.
 std::string fewer_threads(double processors, const ProcessorUse& use) {
   const int threads = use.devices == 0 ? 0 : static_cast<int>(processors) / use.devices;
-  return threads >= 1 ? cat(" or use fewer threads (--num_intra_threads=", threads, ")") : "";
+  return threads >= 1
+             ? fmt::format(" Alternatively, use fewer threads (--num_intra_threads={}).", threads)
+             : "";
 }
 
 void warn_of_neighbours(std::vector<std::string>& out, const ProcessorTimes& before,
@@ -52,10 +54,10 @@ void warn_of_neighbours(std::vector<std::string>& out, const ProcessorTimes& bef
   if (others < kTolerated || others + use.processors <= after.online) return;
   // Use whole processors, because each part of a step waits for its last thread.
   const double left = after.online - std::ceil(others);
-  out.push_back(cat("other work keeps about ", decimal(others, 1), " of ", after.online,
-                    " processors busy, and this run uses ", use.processors,
-                    ": numbers will be low and unsteady; stop the other work",
-                    fewer_threads(left, use)));
+  out.push_back(
+      fmt::format("other work keeps about {:.1f} of {} processors busy, and this run uses {}. "
+                  "Results will be low and unsteady. Stop the other work.{}",
+                  others, after.online, use.processors, fewer_threads(left, use)));
 }
 
 void warn_of_steal(std::vector<std::string>& out, const ProcessorTimes& before,
@@ -63,9 +65,10 @@ void warn_of_steal(std::vector<std::string>& out, const ProcessorTimes& before,
   constexpr double kTolerated = 0.01;
   const double share = steal_share(before, after);
   if (share > kTolerated) {
-    out.push_back(cat("the hypervisor takes ", decimal(100 * share, 1),
-                      " % of the processor time for other machines (steal): run on a host of your "
-                      "own, or again when the host is quiet"));
+    out.push_back(fmt::format(
+        "the hypervisor gives {:.1f} % of the processor time to other machines (steal): use a "
+        "dedicated host, or repeat the run when the host is quiet",
+        100 * share));
   }
 }
 
@@ -75,20 +78,20 @@ void warn_of_governors(std::vector<std::string>& out, const std::map<int, std::s
     if (governor != "performance") ++counts[governor];
   }
   for (const auto& [governor, count] : counts) {
-    out.push_back(cat("the clock of ", count, " of ", governors.size(),
-                      " processors is governed by '", governor,
-                      "' and may change during the run; as root: cpupower frequency-set -g "
-                      "performance"));
+    out.push_back(
+        fmt::format("the frequency governor of {} of {} processors is '{}', so their clock may "
+                    "change during the run; as root: cpupower frequency-set -g performance",
+                    count, governors.size(), governor));
   }
 }
 
 void warn_of_quota(std::vector<std::string>& out, const std::optional<CpuQuota>& quota,
                    const ProcessorUse& use) {
   if (!quota || quota->processors >= use.processors) return;
-  out.push_back(cat("the control group grants the time of ", decimal(quota->processors, 2),
-                    " processors (", quota->file, "), and this run uses ", use.processors,
-                    ": it will be stopped in every period; raise the quota",
-                    fewer_threads(quota->processors, use)));
+  out.push_back(fmt::format(
+      "the cgroup grants the time of {:.2f} processors ({}), and this run uses {}. The kernel will "
+      "stop the run in every period. Raise the quota.{}",
+      quota->processors, quota->file, use.processors, fewer_threads(quota->processors, use)));
 }
 
 }  // namespace
@@ -135,8 +138,8 @@ EnvironmentSnapshot read_environment(const SystemFiles& files, std::span<const i
   EnvironmentSnapshot out{
       .times = read_processor_times(files), .governors = {}, .quota = cgroup_cpu_quota(files)};
   for (const int processor : processors) {
-    const Captured<std::string> governor =
-        files.read(cat("/sys/devices/system/cpu/cpu", processor, "/cpufreq/scaling_governor"));
+    const Captured<std::string> governor = files.read(
+        fmt::format("/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor", processor));
     if (governor.known()) out.governors[processor] = governor.value();
   }
   return out;

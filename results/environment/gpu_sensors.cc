@@ -33,7 +33,7 @@ Captured<double> scaled(const Captured<unsigned>& value, double by) {
 results::GpuProcess described(const nvml::ProcessInfo& process) {
   results::GpuProcess out{.pid = process.pid};
   if (process.used_memory == nvml::kNotAvailable) {
-    out.memory = Unknown{"the driver does not tell"};
+    out.memory = Unknown{"the driver does not report it"};
   } else {
     out.memory = static_cast<std::int64_t>(process.used_memory);
   }
@@ -155,9 +155,10 @@ GpuOthers GpuSensors::others() const {
   const auto others = std::remove_if(running.begin(), running.end(),
                                      [&](const nvml::ProcessInfo& x) { return x.pid == own; });
   if (others == running.end() && running.size() > 1) {
-    found.processes =
-        Unknown{cat("the driver lists ", running.size(), " processes on the card by ids of ",
-                    "another namespace, this one among them")};
+    found.processes = Unknown{fmt::format(
+        "the driver lists {} processes on the card, including this one, by ids of another PID "
+        "namespace",
+        running.size())};
     return found;
   }
   std::vector<results::GpuProcess> processes;

@@ -19,7 +19,7 @@ Captured<Value> difference(const Captured<Value>& before, const Captured<Value>&
     }
   }
   if (after.value() < before.value()) {
-    return Unknown{"the counter went back"};
+    return Unknown{"the counter decreased"};
   }
   return after.value() - before.value();
 }
@@ -101,9 +101,9 @@ void GpuTally::look_for_others() {
 Captured<double> GpuTally::joules() const {
   const nanoseconds window = ended_ - began_;
   if (window < kLeastEnergyWindow) {
-    return Unknown{cat("the counter of energy needs ", kLeastEnergyWindow.count(),
-                       " s of steps, and they took ", std::chrono::duration<double>(window).count(),
-                       " s")};
+    return Unknown{fmt::format("the energy counter needs {} s of steps, but they took {:g} s",
+                               kLeastEnergyWindow.count(),
+                               std::chrono::duration<double>(window).count())};
   }
   return difference(before_.joules, after_.joules);
 }

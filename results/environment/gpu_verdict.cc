@@ -26,7 +26,7 @@ constexpr double kMostlyIdle = 0.5;
 
 std::string per_cent(double share) {
   constexpr double kPerCent = 100;
-  return cat(decimal(kPerCent * share, 1), " %");
+  return fmt::format("{:.1f} %", kPerCent * share);
 }
 
 /// The findings about one card.
@@ -48,9 +48,9 @@ class Judge {
   Findings judge() {
     if (!watched_.clock_events.known() && !watched_.sm_mhz.known()) {
       found_.undecided.push_back(
-          cat("nothing tells what became of the card's clocks: ", watched_.clock_events.why()));
+          fmt::format("the card's clocks are unknown: {}", watched_.clock_events.why()));
     }
-    if (read(watched_.clock_events, "what held the clocks down")) {
+    if (read(watched_.clock_events, "the reasons for reduced clocks")) {
       look_at_heat(watched_.clock_events.value());
       look_at_power(watched_.clock_events.value());
       look_at_idleness(watched_.clock_events.value());
@@ -58,15 +58,15 @@ class Judge {
     if (read(watched_.sm_mhz, "the SM clock") && read(gpu_.clocks_max.sm, "the highest SM clock")) {
       look_at_clock();
     }
-    if (read(watched_.others_count, "whether others computed on the card")) {
+    if (read(watched_.others_count, "other processes on the card")) {
       look_at_others();
     }
     look_at_errors();
     look_at_sensors();
     if (gpu_.mig.value_or(false)) {
       found_.warnings.emplace_back(
-          "the card is split (MIG): its sensors, and what holds its clocks down, are those of all "
-          "parts together");
+          "the card is partitioned (MIG): its sensors and the reasons for reduced clocks are those "
+          "of all partitions together");
     }
     return std::move(found_);
   }
@@ -75,7 +75,7 @@ class Judge {
   template <class Value>
   bool read(const Captured<Value>& value, std::string_view what) {
     if (!value.known()) {
-      found_.unread.push_back(cat(what, " (", value.why(), ")"));
+      found_.unread.push_back(fmt::format("{} ({})", what, value.why()));
     }
     return value.known();
   }
@@ -90,8 +90,9 @@ class Judge {
   void look_at_heat(const results::ClockEvents& events) {
     constexpr std::uint64_t kHeat = clock_event::kSoftwareThermal | clock_event::kHardwareThermal;
     const double heat = std::max(events.share(kHeat), share(watched_.thermal_violation));
-    std::string sentence = cat("heat held the clocks down in ", per_cent(heat),
-                               " of the time: cool the card, or let it cool before a run");
+    std::string sentence = fmt::format(
+        "heat reduced the clocks for {} of the time: cool the card, or let it cool before a run",
+        per_cent(heat));
     if (heat > kToleratedShare) {
       found_.reasons.push_back(std::move(sentence));
     } else if (heat > 0) {
@@ -100,18 +101,20 @@ class Judge {
     const double unexplained =
         events.share(clock_event::kHardwareSlowdown, kHeat | clock_event::kPowerBrake);
     if (unexplained > kToleratedShare) {
-      found_.reasons.push_back(cat("the card slowed itself down in ", per_cent(unexplained),
-                                   " of the samples and does not say why: look at its power "
-                                   "supply, its cooling and the kernel's log"));
+      found_.reasons.push_back(fmt::format(
+          "the card slowed itself down in {} of the samples without a reason: check its power "
+          "supply, its cooling and the kernel's log",
+          per_cent(unexplained)));
     }
   }
 
   void look_at_power(const results::ClockEvents& events) {
     const double brake = events.share(clock_event::kPowerBrake);
     if (brake > kToleratedShare) {
-      found_.reasons.push_back(cat("an outer signal (power brake) held the clocks down in ",
-                                   per_cent(brake),
-                                   " of the samples: look at the machine's power supply"));
+      found_.reasons.push_back(fmt::format(
+          "an external signal (power brake) reduced the clocks in {} of the samples: check the "
+          "machine's power supply",
+          per_cent(brake)));
     }
     at_limit_ = std::max(events.share(clock_event::kPowerCap), share(watched_.power_violation));
     if (at_limit_ <= kToleratedAtPowerLimit) {
@@ -119,27 +122,31 @@ class Judge {
     }
     const auto& limit = gpu_.power_limit_watts;
     const auto& own = gpu_.power_limit_default_watts;
-    const std::string sentence =
-        cat("the limit of power held the clocks down in ", per_cent(at_limit_), " of the time");
     if (!limit.known() || !own.known()) {
-      found_.undecided.push_back(cat(sentence, ", and nothing tells whether it is the card's own"));
+      found_.undecided.push_back(
+          fmt::format("the power limit reduced the clocks for {} of the time, but it is unknown "
+                      "whether this is the card's default limit",
+                      per_cent(at_limit_)));
     } else if (limit.value() < own.value()) {
-      found_.reasons.push_back(cat(sentence, ", and it is set to ", decimal(limit.value(), 0),
-                                   " W, below the card's own of ", decimal(own.value(), 0),
-                                   " W; as root: nvidia-smi -pl ", decimal(own.value(), 0)));
+      found_.reasons.push_back(
+          fmt::format("the power limit of {:.0f} W reduced the clocks for {} of the time: it is "
+                      "below the card's default of {:.0f} W; as root: nvidia-smi -pl {:.0f}",
+                      limit.value(), per_cent(at_limit_), own.value(), own.value()));
     } else {
-      found_.warnings.push_back(cat(sentence, ": at ", decimal(limit.value(), 0),
-                                    " W the card's speed depends on its temperature and on the "
-                                    "numbers that it computes with"));
+      found_.warnings.push_back(fmt::format(
+          "the power limit of {:.0f} W reduced the clocks for {} of the time: the "
+          "card's speed then depends on its temperature and on the values it computes with",
+          limit.value(), per_cent(at_limit_)));
     }
   }
 
   void look_at_idleness(const results::ClockEvents& events) {
     const double idle = events.share(clock_event::kIdle);
     if (idle > kMostlyIdle) {
-      found_.warnings.push_back(cat("the card had nothing to do in ", per_cent(idle),
-                                    " of the samples: it waits for the host; take a larger batch, "
-                                    "or look at 'waiting for input'"));
+      found_.warnings.push_back(fmt::format(
+          "the card was idle in {} of the samples, because it waited for the host: use a larger "
+          "batch, or see the line 'waiting for input'",
+          per_cent(idle)));
     }
   }
 
@@ -149,19 +156,22 @@ class Judge {
     if (mean >= kLeastClock * highest || at_limit_ > kToleratedAtPowerLimit) {
       return;
     }
-    const std::string sentence =
-        cat("the SM clock was ", decimal(mean, 0), " MHz in the mean, ", per_cent(mean / highest),
-            " of the card's highest, ", decimal(highest, 0), " MHz");
+    const std::string clock =
+        fmt::format("the mean SM clock was {:.0f} MHz, {} of the card's maximum of {:.0f} MHz",
+                    mean, per_cent(mean / highest), highest);
     if (!watched_.clock_events.known()) {
       found_.undecided.push_back(
-          cat(sentence, ", and nothing tells whether the card's own limit of power held it down: ",
-              watched_.clock_events.why()));
+          fmt::format("{}, and it is unknown whether the card's power limit reduced it: {}", clock,
+                      watched_.clock_events.why()));
       return;
     }
-    const bool set = (watched_.clock_events.value().seen() & clock_event::kApplicationClocks) != 0;
-    found_.reasons.push_back(
-        cat(sentence, set ? ", since a lower one is set; as root: nvidia-smi -rac and -rgc"
-                          : ": look for clocks that are locked (as root: nvidia-smi -rgc)"));
+    if ((watched_.clock_events.value().seen() & clock_event::kApplicationClocks) != 0) {
+      found_.reasons.push_back(fmt::format(
+          "{}: a lower clock is set; as root: nvidia-smi -rac and nvidia-smi -rgc", clock));
+    } else {
+      found_.reasons.push_back(
+          fmt::format("{}: check whether the clocks are locked; as root: nvidia-smi -rgc", clock));
+    }
   }
 
   void look_at_others() {
@@ -169,31 +179,34 @@ class Judge {
     const std::vector<results::GpuProcess> others = watched_.others.value_or({});
     if (others.empty()) {
       if (const std::int64_t count = watched_.others_count.value(); count > 0) {
-        found_.reasons.push_back(cat("other processes were on the card: ", count,
-                                     ", by ids that mean nothing here; nvidia-smi on the host ",
-                                     "lists them: stop them"));
+        found_.reasons.push_back(
+            fmt::format("other processes were on the card: {}, with ids of another PID namespace; "
+                        "run nvidia-smi on the host, and stop them",
+                        count));
       }
       return;
     }
     std::string ids;
     for (const results::GpuProcess& process : others) {
-      ids += cat(ids.empty() ? "" : ", ", process.pid);
+      ids += fmt::format("{}{}", ids.empty() ? "" : ", ", process.pid);
     }
-    found_.reasons.push_back(cat("other processes were on the card: ", ids, "; stop them"));
+    found_.reasons.push_back(fmt::format("other processes were on the card: {}; stop them", ids));
   }
 
   void look_at_errors() {
     // A card without error correction counts no errors.
     if (gpu_.ecc.value_or(false)) {
-      read(watched_.ecc_uncorrected, "errors of the card's memory");
+      read(watched_.ecc_uncorrected, "the card's memory errors");
     }
     if (const auto wrong = watched_.ecc_uncorrected.value_or(0); wrong > 0) {
-      found_.reasons.push_back(cat("the card's memory had ", wrong,
-                                   " errors that ECC cannot correct: the card needs service"));
+      found_.reasons.push_back(fmt::format(
+          "the card's memory had {} errors that ECC cannot correct: the card needs service",
+          wrong));
     }
     if (const auto corrected = watched_.ecc_corrected.value_or(0); corrected > 0) {
-      found_.warnings.push_back(cat("the card's memory had ", corrected,
-                                    " errors that ECC corrected: look at nvidia-smi -q -d ECC"));
+      found_.warnings.push_back(fmt::format(
+          "the card's memory had {} errors that ECC corrected: see nvidia-smi -q -d ECC",
+          corrected));
     }
   }
 
@@ -205,9 +218,10 @@ class Judge {
     }
     const double sampled = watched_.watts.value().mean;
     if (std::abs(counted.value() - sampled) > kToleratedDisagreement * counted.value()) {
-      found_.warnings.push_back(cat("the card's sensors disagree: ", decimal(counted.value(), 1),
-                                    " W by its counter of energy, ", decimal(sampled, 1),
-                                    " W by samples of power; trust neither the energy nor them"));
+      found_.warnings.push_back(fmt::format(
+          "the card's sensors disagree: its energy counter shows {:.1f} W and its power samples "
+          "{:.1f} W; do not trust its energy or its power",
+          counted.value(), sampled));
     }
   }
 
@@ -222,7 +236,7 @@ class Judge {
 void append(std::vector<std::string>& to, const std::string& card,
             const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) {
-    to.push_back(cat(card, sentence));
+    to.push_back(card + sentence);
   }
 }
 
@@ -232,9 +246,9 @@ void judge_gpus(std::span<const results::Gpu> gpus, results::Quality& quality) {
   std::vector<std::string> undecided;
   for (std::size_t number = 0; number < gpus.size(); ++number) {
     const results::Gpu& gpu = gpus[number];
-    const std::string card = gpus.size() > 1 ? cat("GPU ", number, ": ") : "";
+    const std::string card = gpus.size() > 1 ? fmt::format("GPU {}: ", number) : "";
     if (!gpu.watched.known()) {
-      undecided.push_back(cat(card, gpu.watched.why()));
+      undecided.push_back(card + gpu.watched.why());
       continue;
     }
     const Findings found = Judge(gpu, gpu.watched.value()).judge();

@@ -23,7 +23,7 @@ void GpuWatches::end() {
 }
 
 void GpuWatches::add_to(std::span<results::Gpu> gpus) const {
-  check(gpus.size() == watches_.size(), "there are not as many GPUs as watches");
+  check(gpus.size() == watches_.size(), "the numbers of GPUs and watches differ");
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     if (watches_[i] != nullptr) gpus[i].watched = watches_[i]->result();
   }

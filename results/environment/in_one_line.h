@@ -11,7 +11,10 @@ namespace bench {
 inline std::string in_one_line(const std::vector<std::string>& sentences) {
   std::string text;
   for (const std::string& sentence : sentences) {
-    text += cat(text.empty() ? "" : "; ", sentence);
+    if (!text.empty()) {
+      text += "; ";
+    }
+    text += sentence;
   }
   return text;
 }

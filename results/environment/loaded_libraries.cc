@@ -53,10 +53,10 @@ Captured<std::string> version_in_name(const std::string& path) {
   const std::filesystem::path real = std::filesystem::canonical(path, error);
   const std::string name = error ? path : real.filename().string();
   const std::size_t so = name.find(".so.");
-  if (so == name.npos) return Unknown{"the name of the file holds no version"};
+  if (so == name.npos) return Unknown{"the file name contains no version"};
   const std::string version = name.substr(so + 4);
   if (version.find('.') == version.npos) {
-    return Unknown{"the name of the file holds only the version of the interface, " + version};
+    return Unknown{"the file name contains only the interface version, " + version};
   }
   return version;
 }
@@ -70,10 +70,10 @@ int add_library(dl_phdr_info* info, std::size_t, void* data) {
     library.so_path = path;
     library.version = version_in_name(path);
   } else {
-    library.so_path = Unknown{"mapped by the kernel, from no file"};
-    library.version = Unknown{"mapped by the kernel, from no file"};
+    library.so_path = Unknown{"mapped by the kernel, not from a file"};
+    library.version = Unknown{"mapped by the kernel, not from a file"};
   }
-  library.build_id = Unknown{"the library carries no build id"};
+  library.build_id = Unknown{"the library has no build id"};
   for (const ElfW(Phdr) & segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
     if (segment.p_type != PT_NOTE) continue;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader hands addresses out as integers.

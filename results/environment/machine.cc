@@ -57,13 +57,14 @@ Captured<std::string> hypervisor(const SystemFiles& files) {
   const Captured<std::string> cpuinfo = files.read("/proc/cpuinfo");
   if (!cpuinfo.known()) return cpuinfo;
   const Captured<std::string> flags = field_of(cpuinfo.value(), "flags");
-  if (!flags.known()) return Unknown{"this kind of processor does not tell"};
+  if (!flags.known()) return Unknown{"this kind of processor does not report a hypervisor"};
   const std::vector<std::string> words = words_of(flags.value());
   if (std::find(words.begin(), words.end(), "hypervisor") == words.end()) return "none";
   const std::string vendor = files.read("/sys/class/dmi/id/sys_vendor").value_or("");
   const std::string product = files.read("/sys/class/dmi/id/product_name").value_or("");
-  if (vendor.empty() && product.empty()) return "yes, of a kind that the firmware does not tell";
-  return cat(vendor, vendor.empty() || product.empty() ? "" : " ", product);
+  if (vendor.empty() && product.empty()) return "yes, but the firmware does not name it";
+  return vendor.empty() || product.empty() ? vendor + product
+                                           : fmt::format("{} {}", vendor, product);
 }
 
 Captured<std::string> container(const SystemFiles& files) {
@@ -107,7 +108,8 @@ Captured<std::string> kernel_parameters(const SystemFiles& files) {
   for (const std::string& word : words_of(line.value())) {
     const std::string_view name = std::string_view(word).substr(0, word.find('='));
     if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) continue;
-    found += cat(found.empty() ? "" : " ", word);
+    if (!found.empty()) found += " ";
+    found += word;
   }
   return found;
 }
@@ -118,7 +120,7 @@ Captured<std::map<std::string, std::string>> vulnerabilities(const SystemFiles& 
   if (!names.known()) return Unknown{names.why()};
   std::map<std::string, std::string> out;
   for (const std::string& name : names.value()) {
-    const Captured<std::string> state = files.read(cat(folder, "/", name));
+    const Captured<std::string> state = files.read(fmt::format("{}/{}", folder, name));
     out[name] = state.known() ? state.value() : state.why();
   }
   return out;
@@ -136,10 +138,10 @@ results::Cgroup cgroup(const SystemFiles& files) {
   if (const auto quota = cgroup_cpu_quota(files)) {
     out.cpu_quota = quota->processors;
   } else {
-    out.cpu_quota = Unknown{"no control group limits processor time"};
+    out.cpu_quota = Unknown{"no cgroup limits processor time"};
   }
   out.cpuset = cgroup_cpuset(files);
-  out.memory_max = Unknown{"no control group limits memory"};
+  out.memory_max = Unknown{"no cgroup limits memory"};
   for (const CgroupMemory& level : cgroup_memory_limits(files)) {
     if (!out.memory_max.known() || level.limit_bytes < out.memory_max.value()) {
       out.memory_max = level.limit_bytes;
@@ -201,13 +203,14 @@ results::Host capture_host(const SystemFiles& files) {
   out.machine_id_hash = machine_id_hash(files);
   // NOLINTNEXTLINE(performance-no-int-to-ptr): getauxval hands pointers out as integers.
   const auto* platform = reinterpret_cast<const char*>(getauxval(AT_PLATFORM));
-  out.platform = platform != nullptr ? Captured<std::string>(platform)
-                                     : Captured<std::string>(Unknown{"no AT_PLATFORM"});
+  out.platform = platform != nullptr
+                     ? Captured<std::string>(platform)
+                     : Captured<std::string>(Unknown{"the kernel passes no AT_PLATFORM"});
   out.os = os_name(files);
   out.kernel = kernel_name(files);
   out.hypervisor = hypervisor(files);
   out.container = container(files);
-  out.libc = cat("glibc ", gnu_get_libc_version());
+  out.libc = fmt::format("glibc {}", gnu_get_libc_version());
   out.kernel_parameters = kernel_parameters(files);
   out.vulnerabilities = vulnerabilities(files);
   out.selinux = selinux(files);
@@ -271,7 +274,7 @@ Captured<std::string> capture_time_zone() {
   std::array<char, 8> text{};
   if (localtime_r(&now, &parts) == nullptr ||
       std::strftime(text.data(), text.size(), "%z", &parts) == 0) {
-    return Unknown{"the C library tells no time zone"};
+    return Unknown{"the C library reports no time zone"};
   }
   return std::string(text.data());
 }

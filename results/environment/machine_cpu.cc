@@ -36,7 +36,7 @@ Captured<std::string> either_field(const Captured<std::string>& cpuinfo, std::st
   const Captured<std::string> value = cpuinfo_field(cpuinfo, first);
   if (value.known()) return value;
   const Captured<std::string> other = cpuinfo_field(cpuinfo, second);
-  return other.known() ? Captured<std::string>(cat(second, " ", other.value())) : value;
+  return other.known() ? Captured<std::string>(fmt::format("{} {}", second, other.value())) : value;
 }
 
 Captured<std::string> family_model_stepping(const Captured<std::string>& cpuinfo) {
@@ -44,11 +44,13 @@ Captured<std::string> family_model_stepping(const Captured<std::string>& cpuinfo
   const Captured<std::string> model = cpuinfo_field(cpuinfo, "model");
   const Captured<std::string> stepping = cpuinfo_field(cpuinfo, "stepping");
   if (family.known() && model.known() && stepping.known()) {
-    return cat(family.value(), "/", model.value(), "/", stepping.value());
+    return fmt::format("{}/{}/{}", family.value(), model.value(), stepping.value());
   }
   const Captured<std::string> variant = cpuinfo_field(cpuinfo, "CPU variant");
   const Captured<std::string> revision = cpuinfo_field(cpuinfo, "CPU revision");
-  if (variant.known() && revision.known()) return cat(variant.value(), "/", revision.value());
+  if (variant.known() && revision.known()) {
+    return fmt::format("{}/{}", variant.value(), revision.value());
+  }
   return Unknown{family.known() ? (model.known() ? stepping.why() : model.why()) : family.why()};
 }
 
@@ -68,9 +70,11 @@ Captured<int> count_different(const SystemFiles& files, const std::vector<int>& 
                               std::string_view name, std::string_view older_name) {
   std::set<std::string> seen;
   for (const int processor : online) {
-    const std::string folder = cat(kCpus, "cpu", processor, "/topology/");
-    Captured<std::string> text = files.read(cat(folder, name));
-    if (!text.known() && !older_name.empty()) text = files.read(cat(folder, older_name));
+    const std::string folder = fmt::format("{}cpu{}/topology/", kCpus, processor);
+    Captured<std::string> text = files.read(fmt::format("{}{}", folder, name));
+    if (!text.known() && !older_name.empty()) {
+      text = files.read(fmt::format("{}{}", folder, older_name));
+    }
     if (!text.known()) return Unknown{text.why()};
     seen.insert(text.value());
   }
@@ -79,21 +83,24 @@ Captured<int> count_different(const SystemFiles& files, const std::vector<int>& 
 
 Captured<std::vector<std::string>> caches(const SystemFiles& files) {
   std::vector<std::string> out;
-  const auto folder = [](int index) { return cat(kCpus, "cpu0/cache/index", index, "/"); };
+  const auto folder = [](int index) { return fmt::format("{}cpu0/cache/index{}/", kCpus, index); };
   for (int index = 0; files.is_folder(folder(index)); ++index) {
     const Captured<std::string> level = files.read(folder(index) + "level");
     const Captured<std::string> type = files.read(folder(index) + "type");
     const Captured<std::string> size = files.read(folder(index) + "size");
     if (level.known() && type.known() && size.known()) {
-      out.push_back(cat("L", level.value(), " ", type.value(), " ", size.value()));
+      out.push_back(fmt::format("L{} {} {}", level.value(), type.value(), size.value()));
     }
   }
-  if (out.empty()) return Unknown{cat("the kernel tells no caches in ", kCpus, "cpu0/cache")};
+  if (out.empty()) {
+    return Unknown{fmt::format("the kernel reports no caches in {}cpu0/cache", kCpus)};
+  }
   return out;
 }
 
 Captured<double> megahertz(const SystemFiles& files, std::string_view name) {
-  const Captured<std::int64_t> kilohertz = files.read_integer(cat(kCpus, "cpu0/cpufreq/", name));
+  const Captured<std::int64_t> kilohertz =
+      files.read_integer(fmt::format("{}cpu0/cpufreq/{}", kCpus, name));
   if (!kilohertz.known()) return Unknown{kilohertz.why()};
   return static_cast<double>(kilohertz.value()) / 1000;
 }
@@ -107,11 +114,12 @@ Captured<int> count_list(const Captured<std::string>& text) {
 
 /// Intel's driver has a switch that turns it off; all others have one that turns it on.
 Captured<bool> turbo(const SystemFiles& files) {
-  const Captured<std::int64_t> off = files.read_integer(cat(kCpus, "intel_pstate/no_turbo"));
+  const Captured<std::int64_t> off =
+      files.read_integer(fmt::format("{}intel_pstate/no_turbo", kCpus));
   if (off.known()) return off.value() == 0;
-  const Captured<std::int64_t> on = files.read_integer(cat(kCpus, "cpufreq/boost"));
+  const Captured<std::int64_t> on = files.read_integer(fmt::format("{}cpufreq/boost", kCpus));
   if (on.known()) return on.value() != 0;
-  return Unknown{cat(off.why(), "; ", on.why())};
+  return Unknown{fmt::format("{}; {}", off.why(), on.why())};
 }
 
 Captured<std::vector<std::string>> numa_distances(const SystemFiles& files,
@@ -122,7 +130,7 @@ Captured<std::vector<std::string>> numa_distances(const SystemFiles& files,
   std::vector<std::string> rows;
   for (const int node : list.value()) {
     const Captured<std::string> row =
-        files.read(cat("/sys/devices/system/node/node", node, "/distance"));
+        files.read(fmt::format("/sys/devices/system/node/node{}/distance", node));
     if (!row.known()) return Unknown{row.why()};
     rows.push_back(row.value());
   }
@@ -141,7 +149,7 @@ results::Cpu capture_cpu(const SystemFiles& files) {
   out.microcode = cpuinfo_field(cpuinfo, "microcode");
   out.flags = kernel_flags(cpuinfo);
   out.caches = caches(files);
-  out.online = files.read(cat(kCpus, "online"));
+  out.online = files.read(fmt::format("{}online", kCpus));
   out.threads = count_list(out.online);
   const auto online = parse_processor_list(out.online.value_or("")).value_or({});
   if (online.empty()) {
@@ -151,15 +159,16 @@ results::Cpu capture_cpu(const SystemFiles& files) {
     out.sockets = count_different(files, online, "physical_package_id", "");
     out.cores = count_different(files, online, "core_cpus_list", "thread_siblings_list");
   }
-  const Captured<std::int64_t> smt = files.read_integer(cat(kCpus, "smt/active"));
+  const Captured<std::int64_t> smt = files.read_integer(fmt::format("{}smt/active", kCpus));
   out.smt = smt.known() ? Captured<bool>(smt.value() != 0) : Captured<bool>(Unknown{smt.why()});
   out.base_mhz = megahertz(files, "base_frequency");
   out.max_mhz = megahertz(files, "cpuinfo_max_freq");
   out.min_mhz = megahertz(files, "cpuinfo_min_freq");
-  out.governor = files.read(cat(kCpus, "cpu0/cpufreq/scaling_governor"));
-  out.driver = files.read(cat(kCpus, "cpu0/cpufreq/scaling_driver"));
-  out.epp = files.read(cat(kCpus, "cpu0/cpufreq/energy_performance_preference"));
-  const Captured<std::int64_t> bias = files.read_integer(cat(kCpus, "cpu0/power/energy_perf_bias"));
+  out.governor = files.read(fmt::format("{}cpu0/cpufreq/scaling_governor", kCpus));
+  out.driver = files.read(fmt::format("{}cpu0/cpufreq/scaling_driver", kCpus));
+  out.epp = files.read(fmt::format("{}cpu0/cpufreq/energy_performance_preference", kCpus));
+  const Captured<std::int64_t> bias =
+      files.read_integer(fmt::format("{}cpu0/power/energy_perf_bias", kCpus));
   out.epb = bias.known() ? Captured<int>(static_cast<int>(bias.value()))
                          : Captured<int>(Unknown{bias.why()});
   out.turbo = turbo(files);

@@ -77,7 +77,7 @@ Captured<MemoryLimit> memory_limit(const SystemFiles& files) {
     consider(*most - bytes_behind(status, "VmData").value_or(0) - threads.stacks, "ulimit -d");
   }
   if (!smallest) {
-    return Unknown{meminfo.known() ? "/proc/meminfo tells no MemAvailable" : meminfo.why()};
+    return Unknown{meminfo.known() ? "/proc/meminfo has no MemAvailable" : meminfo.why()};
   }
   return *smallest;
 }

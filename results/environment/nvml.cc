@@ -9,7 +9,7 @@ namespace bench::nvml {
 Library::Library(const std::string& path) : path_(path) {
   library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library_ == nullptr) {
-    why_not_ = cat("NVML cannot be opened: ", dlerror());
+    why_not_ = fmt::format("NVML cannot be opened: {}", dlerror());
     return;
   }
   if (const auto why = call("nvmlInit_v2")) {
@@ -31,14 +31,14 @@ void* Library::address(const char* function) const {
 }
 
 Unknown Library::missing(const char* function) const {
-  return {why_not_.empty() ? cat(path_, " has no ", function) : why_not_};
+  return {why_not_.empty() ? fmt::format("{} has no {}", path_, function) : why_not_};
 }
 
 Unknown Library::failed(const char* function, int status) const {
   using Explain = const char*(int);
   auto* const explain = reinterpret_cast<Explain*>(address("nvmlErrorString"));  // NOLINT(*-cast)
-  return {explain == nullptr ? cat(function, " answers status ", status)
-                             : cat(function, ": ", explain(status))};
+  return {explain == nullptr ? fmt::format("{} returned status {}", function, status)
+                             : fmt::format("{}: {}", function, explain(status))};
 }
 
 }  // namespace bench::nvml

@@ -27,16 +27,18 @@ Captured<std::string> scheduling() {
     case SCHED_RR:
       return "rr";
     case -1:
-      return Unknown{cat("sched_getscheduler: ", std::strerror(errno))};
+      return Unknown{fmt::format("sched_getscheduler failed: {}", std::strerror(errno))};
     default:
-      return Unknown{"a policy that this program does not know"};
+      return Unknown{"unknown scheduling policy"};
   }
 }
 
 Captured<int> nice_value() {
   errno = 0;  // -1 is a valid priority, too.
   const int nice = getpriority(PRIO_PROCESS, 0);
-  if (nice == -1 && errno != 0) return Unknown{cat("getpriority: ", std::strerror(errno))};
+  if (nice == -1 && errno != 0) {
+    return Unknown{fmt::format("getpriority failed: {}", std::strerror(errno))};
+  }
   return nice;
 }
 
@@ -44,7 +46,7 @@ template <class Resource>
 Captured<std::int64_t> limit_of(Resource resource) {
   rlimit limit{};
   if (getrlimit(resource, &limit) != 0) {
-    return Unknown{cat("getrlimit: ", std::strerror(errno))};
+    return Unknown{fmt::format("getrlimit failed: {}", std::strerror(errno))};
   }
   if (limit.rlim_cur == RLIM_INFINITY) return Unknown{"unlimited"};
   return static_cast<std::int64_t>(limit.rlim_cur);

@@ -19,7 +19,7 @@ bool counts_by_itself(const std::string& entry, const std::string& name) {
 std::string name_of_domain(const std::string& entry, const std::string& name) {
   const std::size_t first = entry.find(':');
   const std::string package = entry.substr(first + 1, entry.find(':', first + 1) - first - 1);
-  return name == "dram" ? cat("dram-", package) : name;
+  return name == "dram" ? "dram-" + package : name;
 }
 
 }  // namespace
@@ -29,12 +29,12 @@ Captured<RaplReading> read_rapl(const SystemFiles& files) {
   if (!entries.known()) return Unknown{entries.why()};
   RaplReading reading;
   for (const std::string& entry : entries.value()) {
-    const std::string folder = cat(kFolder, "/", entry);
+    const std::string folder = fmt::format("{}/{}", kFolder, entry);
     const std::string name = files.read(folder + "/name").value_or("");
     if (!counts_by_itself(entry, name)) continue;
     const Captured<std::int64_t> energy = files.read_integer(folder + "/energy_uj");
     if (!energy.known()) {
-      return Unknown{cat(energy.why(), " (as root: chmod a+r ", folder, "/energy_uj)")};
+      return Unknown{fmt::format("{} (as root: chmod a+r {}/energy_uj)", energy.why(), folder)};
     }
     reading.domains.push_back(
         {.name = name_of_domain(entry, name),
@@ -42,8 +42,8 @@ Captured<RaplReading> read_rapl(const SystemFiles& files) {
          .range = files.read_integer(folder + "/max_energy_range_uj").value_or(0)});
   }
   if (reading.domains.empty()) {
-    return Unknown{
-        cat(kFolder, " has no intel-rapl: not this kind of processor, or a virtual one")};
+    return Unknown{fmt::format(
+        "{} has no intel-rapl: the processor is of another kind, or it is virtual", kFolder)};
   }
   return reading;
 }

@@ -37,9 +37,9 @@ bool holds_folder(const std::string& point, const std::string& folder) {
 /// The file with the disk's queue; a partition's disk is one folder up.
 Captured<std::string> queue_file(const SystemFiles& files, const std::string& number,
                                  const char* name) {
-  const std::string block = cat("/sys/dev/block/", number);
-  const Captured<std::string> own = files.read(cat(block, "/queue/", name));
-  return own.known() ? own : files.read(cat(block, "/../queue/", name));
+  const std::string block = "/sys/dev/block/" + number;
+  const Captured<std::string> own = files.read(fmt::format("{}/queue/{}", block, name));
+  return own.known() ? own : files.read(fmt::format("{}/../queue/{}", block, name));
 }
 
 /// The choice in brackets: "none [mq-deadline]".
@@ -65,7 +65,7 @@ Captured<results::Storage> capture_storage(const SystemFiles& files, const std::
       nearest = std::move(mount);
     }
   }
-  if (!nearest) return Unknown{cat("no mount of /proc/self/mountinfo holds ", folder)};
+  if (!nearest) return Unknown{fmt::format("/proc/self/mountinfo has no mount for {}", folder)};
   results::Storage storage = nearest->storage;
   const Captured<std::string> rotational = queue_file(files, nearest->number, "rotational");
   storage.rotational = rotational.known() ? Captured<bool>(rotational.value() == "1")

@@ -39,14 +39,14 @@ std::filesystem::path SystemFiles::real(std::string_view path) const {
 
 Captured<std::string> SystemFiles::read(std::string_view path) const {
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(real(path).c_str(), "re"));
-  if (!file) return Unknown{cat("cannot open ", path, ": ", std::strerror(errno))};
+  if (!file) return Unknown{fmt::format("cannot open {}: {}", path, std::strerror(errno))};
   std::string text;
   std::array<char, 4096> part{};
   while (const std::size_t count = std::fread(part.data(), 1, part.size(), file.get())) {
     text.append(part.data(), count);
   }
   if (std::ferror(file.get()) != 0) {
-    return Unknown{cat("cannot read ", path, ": ", std::strerror(errno))};
+    return Unknown{fmt::format("cannot read {}: {}", path, std::strerror(errno))};
   }
   text.erase(text.find_last_not_of(kWhiteSpace) + 1);
   return text;
@@ -57,7 +57,7 @@ Captured<std::int64_t> SystemFiles::read_integer(std::string_view path) const {
   if (!text.known()) return Unknown{text.why()};
   const std::vector<std::string> words = words_of(text.value());
   const Captured<std::int64_t> number = parse_integer(words.empty() ? "" : words.front());
-  if (!number.known()) return Unknown{cat(path, ": ", number.why())};
+  if (!number.known()) return Unknown{fmt::format("{}: {}", path, number.why())};
   return number;
 }
 
@@ -68,7 +68,7 @@ Captured<std::vector<std::string>> SystemFiles::names_in(std::string_view path) 
   for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
     names.push_back(entries->path().filename().string());
   }
-  if (error) return Unknown{cat("cannot read ", path, ": ", error.message())};
+  if (error) return Unknown{fmt::format("cannot read {}: {}", path, error.message())};
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -101,7 +101,7 @@ Captured<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return Unknown{cat("'", text, "' is no number")};
+    return Unknown{fmt::format("'{}' is not a number", text)};
   }
   return value;
 }
@@ -117,7 +117,7 @@ Captured<std::vector<int>> parse_processor_list(std::string_view text) {
         dash == part.npos ? first : parse_integer(part.substr(dash + 1));
     if (!first.known() || !last.known() || first.value() < 0 || last.value() < first.value() ||
         last.value() >= kMostProcessors) {
-      return Unknown{cat("'", text, "' is no list of processors")};
+      return Unknown{fmt::format("'{}' is not a list of processors", text)};
     }
     for (std::int64_t i = first.value(); i <= last.value(); ++i) out.push_back(static_cast<int>(i));
   }
@@ -131,7 +131,7 @@ Captured<std::string> field_of(std::string_view text, std::string_view name) {
     if (colon == line.npos || trimmed(std::string_view(line).substr(0, colon)) != name) continue;
     return std::string(trimmed(std::string_view(line).substr(colon + 1)));
   }
-  return Unknown{cat("the kernel tells no '", name, "'")};
+  return Unknown{fmt::format("the kernel does not report '{}'", name)};
 }
 
 }  // namespace bench

@@ -56,18 +56,18 @@ says out '^  --sizes=FROM:TO:FACTOR '
 run 2 --num_gpus=100000
 says err '^bench_all_reduce: --num_gpus=100000: this process may use '
 run 2 --sizes=10
-says err '^bench_all_reduce: --sizes: 10 is no multiple of 4'
+says err '^bench_all_reduce: --sizes: 10 is not a multiple of 4'
 run 2 --sizes=x
-says err '^bench_all_reduce: --sizes=x: accepted is '
+says err '^bench_all_reduce: --sizes=x: must be '
 run 2 --all_reduce_spec=nccl
-says err '^bench_all_reduce: --all_reduce_spec=nccl: NCCL adds on GPUs: add --device=gpu$'
+says err '^bench_all_reduce: --all_reduce_spec=nccl: NCCL needs GPUs; add --device=gpu$'
 run 2 --modell=lenet
-says err 'no flag of this program'
+says err 'unknown flag'
 
 run 2 --device=tpu
-says err '^bench_all_reduce: --device=tpu: accepted is cpu or gpu$'
+says err '^bench_all_reduce: --device=tpu: must be cpu or gpu$'
 run 2 --device=gpu --num_intra_threads=1
-says err '^bench_all_reduce: --num_intra_threads is of CPU towers'
+says err '^bench_all_reduce: --num_intra_threads is for CPU towers'
 
 if [ $# -ge 2 ]; then
   BENCH_GPU_LIBRARY=$2

@@ -49,18 +49,18 @@ TEST(AllReduceOptions, ReadSizesFromToByAFactor) {
 TEST(AllReduceOptions, TakeSizesOfWholeElementsOnly) {
   EXPECT_THAT(read({"--sizes=10", "--dtype=bf16"}).sizes, ElementsAre(10));
   EXPECT_EQ(refused({"--sizes=10"}),
-            "--sizes: 10 is no multiple of 4, the bytes of one element of f32");
+            "--sizes: 10 is not a multiple of 4, the bytes of one element of f32");
   EXPECT_THAT(refused({"--sizes=4:1K:3", "--dtype=f64"}),
-              HasSubstr("--sizes: 4 is no multiple of 8"));
+              HasSubstr("--sizes: 4 is not a multiple of 8"));
 }
 
 TEST(AllReduceOptions, SayWhatHoldsWithoutThem) {
   std::ostringstream out;
   print_usage(out);
-  EXPECT_THAT(out.str(), HasSubstr("one size or as 1K:256M:4"));
+  EXPECT_THAT(out.str(), HasSubstr("one size or a range such as 1K:256M:4"));
   EXPECT_EQ(read({}).bucket_mb, 0);
-  EXPECT_THAT(out.str(), HasSubstr(cat("at most N MiB; 0, as unless given: each alone (bench: ",
-                                       *find_flag("allreduce_bucket_mb")->default_text, ")\n")));
+  EXPECT_THAT(out.str(), HasSubstr(fmt::format("at most N MiB; default 0: no buckets (bench: {})\n",
+                                               *find_flag("allreduce_bucket_mb")->default_text)));
 }
 
 TEST(AllReduceOptions, ReadSeveralSpecs) {
@@ -75,22 +75,23 @@ TEST(AllReduceOptions, RefuseSpecsThatSoManyTowersCannotAddBy) {
                         "accepted: psgpu with 1 to 3 shards"));
   EXPECT_THAT(refused({"--all_reduce_spec=psgpu#3", "--num_gpus=3"}), "taken");
   EXPECT_THAT(refused({"--all_reduce_spec=nccl/xring"}), HasSubstr("needs several hosts"));
-  EXPECT_THAT(refused({"--all_reduce_spec=auto"}), HasSubstr("times all that auto chooses from"));
+  EXPECT_THAT(refused({"--all_reduce_spec=auto"}),
+              HasSubstr("to time every algorithm that auto chooses from"));
   EXPECT_THAT(refused({"--all_reduce_spec=nccl"}), HasSubstr("add --device=gpu"));
 }
 
 TEST(AllReduceOptions, NameWhatIsWrong) {
-  EXPECT_THAT(refused({"--batch_size=3"}), HasSubstr("--batch_size=3: no flag of this program"));
-  EXPECT_THAT(refused({"model"}), HasSubstr("no flag"));
-  EXPECT_THAT(refused({"--model"}), HasSubstr("a value is missing"));
-  EXPECT_THAT(refused({"--model=resnet51"}), HasSubstr("--model=resnet51: accepted is a network"));
+  EXPECT_THAT(refused({"--batch_size=3"}), HasSubstr("--batch_size=3: unknown flag"));
+  EXPECT_THAT(refused({"model"}), HasSubstr("model: unknown flag"));
+  EXPECT_THAT(refused({"--model"}), HasSubstr("the value is missing; give --model=NAME"));
+  EXPECT_THAT(refused({"--model=resnet51"}), HasSubstr("--model=resnet51: must be a network"));
   EXPECT_THAT(refused({"--num_gpus=0"}),
-              HasSubstr("--num_gpus=0: accepted is a whole number from 1"));
+              HasSubstr("--num_gpus=0: must be a whole number of at least 1"));
   EXPECT_THAT(refused({"--dtype=int8"}), HasSubstr("one of f32, bf16, f16, f64"));
-  EXPECT_THAT(refused({"--model=lenet", "--sizes=1K"}), HasSubstr("exclude each other"));
-  EXPECT_THAT(refused({"--gradient_repacking=2"}), HasSubstr("they need --model"));
+  EXPECT_THAT(refused({"--model=lenet", "--sizes=1K"}), HasSubstr("cannot be combined"));
+  EXPECT_THAT(refused({"--gradient_repacking=2"}), HasSubstr("give --model"));
   EXPECT_THAT(refused({"--model=lenet", "--gradient_repacking=2", "--allreduce_bucket_mb=1"}),
-              HasSubstr("exclude each other"));
+              HasSubstr("cannot be combined"));
 }
 
 TEST(AllReduceOptions, TakeAModelInAnyCase) {

@@ -27,8 +27,8 @@ TEST(AllReduceReport, HasTheRatesOfNcclTests) {
 
 TEST(AllReduceReport, HasALinePerSizeAndSpec) {
   EXPECT_EQ(table_of(results(), 2),
-            "bytes  stretches  spec     time us  alg GB/s  bus GB/s  bound us   %  wrong\n"
-            " 8000          2  xring#2      2.0      4.00      4.00       1.0  50      7\n");
+            "bytes  buffers  spec     time us  alg GB/s  bus GB/s  bound us   %  wrong\n"
+            " 8000        2  xring#2      2.0      4.00      4.00       1.0  50      7\n");
 }
 
 TEST(AllReduceReport, HasEveryTimeInItsJson) {

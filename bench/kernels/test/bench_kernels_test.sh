@@ -47,7 +47,7 @@ run 0 $lenet --data_format=auto --benchmark_min_time=0.001
 says out '^lenet/.*/conv2d/conv0/x1/manual_time .* GB/s=[0-9.]+.* GFLOP/s=[0-9.]+.* count=1 ms/step='
 says out '^lenet/.*/max_pool_backward/'
 kernels=$(grep -c '^lenet/' "$work/out")
-says err "^auto: $kernels of $kernels kernels ran, which take [0-9.e-]+ ms of a step$"
+says err "^auto: $kernels of $kernels kernels ran and take [0-9.e-]+ ms of a step$"
 # shellcheck disable=SC2086
 run 0 $lenet --data_format=auto --benchmark_min_time=0.001 --benchmark_filter='/conv2d/'
 says err '^auto: 2 of [0-9]+ kernels ran'
@@ -73,11 +73,11 @@ if [ $# -gt 1 ]; then
 fi
 
 run 2 --benchmark_filter=x --batch_size=2
-says err '^bench_kernels: --batch_size: accepted without --model are data_format, '
+says err '^bench_kernels: --batch_size: accepted flags without --model are data_format, '
 run 2 --model=lenet --result_file=x
-says err '^bench_kernels: --result_file: accepted are data_format, '
+says err '^bench_kernels: --result_file: accepted flags are data_format, '
 run 2 --model=lenet --batch_size=2,4
-says err 'accepted is one number'
+says err 'must be one number'
 run 2 --model=lenett
 says err 'did you mean lenet'
 run 0 --help

@@ -22,8 +22,9 @@ namespace bench {
 namespace {
 
 RunSettings lenet(std::string_view format) {
-  return resolve_settings(parse({"--model=lenet", "--batch_size=4", cat("--data_format=", format),
-                                 "--optimizer=momentum", "--init_learning_rate=1e-4"}));
+  return resolve_settings(
+      parse({"--model=lenet", "--batch_size=4", fmt::format("--data_format={}", format),
+             "--optimizer=momentum", "--init_learning_rate=1e-4"}));
 }
 
 /// Loss and L2 term of each step, in sequence.

@@ -147,8 +147,8 @@ TEST(SeveralTowers, NameTheOneThatFailedAndEndTheOthers) {
           run.run();
           ADD_FAILURE() << strategy << ": nothing failed";
         } catch (const DeviceError& error) {
-          EXPECT_EQ(error.what(), cat("tower ", tower, ": the ",
-                                      fault == Fault::kernel ? "kernel" : "update", " broke"))
+          EXPECT_EQ(error.what(), fmt::format("tower {}: the {} broke", tower,
+                                              fault == Fault::kernel ? "kernel" : "update"))
               << strategy;
         }
         EXPECT_EQ(run.result.steps.size(), 2U) << strategy;

@@ -50,9 +50,9 @@ std::string told_of(Ending ending, int tower) {
     case Ending::input:
       return "the shard ended";
     case Ending::kernel:
-      return cat("tower ", tower, ": the kernel broke");
+      return fmt::format("tower {}: the kernel broke", tower);
     case Ending::update:
-      return cat("tower ", tower, ": the update broke");
+      return fmt::format("tower {}: the update broke", tower);
     case Ending::interrupt:
       break;
   }
@@ -74,7 +74,7 @@ TEST(TowersEnd, SoonWithTheirCauseAndLeaveNoThread) {
     for (const Ending ending : kEndings) {
       for (const int tower : {0, kEndingTowers - 1}) {
         const std::string what =
-            cat(strategy, ", ending ", static_cast<int>(ending), ", tower ", tower);
+            fmt::format("{}, ending {}, tower {}", strategy, static_cast<int>(ending), tower);
         TowersRun run = ending_run(strategy, ending, tower);
         const std::ptrdiff_t before = threads_of_process();
         const auto begun = std::chrono::steady_clock::now();

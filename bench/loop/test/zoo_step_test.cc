@@ -98,7 +98,7 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
   ParseResult parsed;
   parsed.flags.model = model.name;
   parsed.flags.data_name = model.dataset;
-  parsed.flags.batch_size = cat(kBatch);
+  parsed.flags.batch_size = fmt::format("{}", kBatch);
   RunSettings settings = resolve_settings(parsed);
   settings.image_size = image_size(model);
   settings.format = format;
@@ -142,7 +142,7 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
 
 std::string zoo_step_name(const testing::TestParamInfo<Parameter>& info) {
   const auto& [model, format] = info.param;
-  std::string name = cat(model.dataset, "_", model.name, "_", name_of(format));
+  std::string name = fmt::format("{}_{}_{}", model.dataset, model.name, name_of(format));
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 }

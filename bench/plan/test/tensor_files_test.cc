@@ -41,10 +41,11 @@ TEST(SavedVariables, OfAHeadOfAnotherSizeAreNamedAndLeftOut) {
   EXPECT_THAT(usage_error([&] { static_cast<void>(next.files()); }),
               HasSubstr("fc.weight is 4x2, not 5x2"));
   next.settings.files.init_from_partial = true;
-  EXPECT_THAT(next.files().notices(),
-              ElementsAre(HasSubstr("6 of 8 variables are initialized from"),
-                          "--init_from_partial: skipped because shape or type differ: fc.weight has "
-                          "shape 4x2, not 5x2, fc.bias has shape 4, not 5"));
+  EXPECT_THAT(
+      next.files().notices(),
+      ElementsAre(HasSubstr("6 of 8 variables are initialized from"),
+                  "--init_from_partial: skipped because shape or type differ: fc.weight has "
+                  "shape 4x2, not 5x2, fc.bias has shape 4, not 5"));
 }
 
 TEST(RunTensorFiles, RefuseBeforeTheRunWhatCannotBeReadOrWritten) {

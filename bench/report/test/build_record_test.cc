@@ -132,7 +132,7 @@ TEST(Record, TellsParametersImplementationsAndDeviceFromThePlan) {
   EXPECT_THAT(record.cpu.processors_used.value(), ElementsAre(3));
   device.anywhere = true;
   add_plan(record, settings, std::span(&device, 1), executor, {});
-  EXPECT_EQ(record.cpu.processors_used.why(), "its threads are kept to no processor");
+  EXPECT_EQ(record.cpu.processors_used.why(), "its threads are not bound to processors");
   EXPECT_EQ(record.workload.model_params.value(), 4263877);
   EXPECT_EQ(record.workload.flops_per_image.value(), 2 * 4258779);
   std::size_t nodes = 0;

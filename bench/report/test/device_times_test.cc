@@ -42,18 +42,18 @@ TEST(DeviceTimes, AreFineWhereOneStepFollowsTheOther) {
   EXPECT_THAT(judged_times(session).warnings, IsEmpty());
   EXPECT_THAT(judged_times(session).reasons, IsEmpty());
   EXPECT_EQ(printed_times(session),
-            "device: from a step's beginning to its end on it, gaps included, 95.0 % of the step "
-            "time by its own clock; a median step takes it 95.000 of 100.000 ms\n");
+            "device: steps take 95.0 % of the step time by the device's clock, gaps included; the "
+            "median step takes 95.000 of 100.000 ms\n");
 }
 
 TEST(DeviceTimes, SayWhatIsInThemOfStepsThatAreNotReplayed) {
   SessionResult session = both(milliseconds(60));
   session.replayed = false;
   EXPECT_THAT(printed_times(session),
-              HasSubstr("60.000 of 100.000 ms; waits for the host within a step are in it, since "
-                        "steps are enqueued part by part\n"));
+              HasSubstr("60.000 of 100.000 ms; this includes waits for the host, because steps are "
+                        "enqueued part by part\n"));
   EXPECT_THAT(judged_times(session).warnings,
-              ElementsAre(AllOf(HasSubstr("the host takes long between steps"),
+              ElementsAre(AllOf(HasSubstr("the host needs much time between steps"),
                                 Not(HasSubstr("enqueues")))));
 }
 
@@ -61,16 +61,16 @@ TEST(DeviceTimes, WarnOfADeviceThatIsBetweenSteps) {
   const results::Quality quality = judged_times(both(milliseconds(60)));
   EXPECT_THAT(
       quality.warnings,
-      ElementsAre(AllOf(HasSubstr("the device is between two steps in 40.0 % of the step time"),
-                        HasSubstr("the next batch takes longer to arrive there than a step, or the "
-                                  "host enqueues the next step late"))));
+      ElementsAre(AllOf(
+          HasSubstr("the device waits between steps for 40.0 % of the step time"),
+          HasSubstr("The next batch arrives late, or the host enqueues the next step late."))));
   EXPECT_THAT(quality.reasons, IsEmpty());
 }
 
 TEST(DeviceTimes, LeaveOutWhatTheInputExplains) {
   EXPECT_THAT(judged_times(both(milliseconds(60), milliseconds(70))).warnings, IsEmpty());
   EXPECT_THAT(judged_times(both(milliseconds(60), milliseconds(30))).warnings,
-              ElementsAre(HasSubstr("in 25.0 % of the step time")));
+              ElementsAre(HasSubstr("for 25.0 % of the step time")));
   // A wait for input while the device computes can explain only the remaining time.
   EXPECT_THAT(judged_times(both(milliseconds(95), milliseconds(150))).warnings, IsEmpty());
 }
@@ -90,8 +90,8 @@ TEST(DeviceTimes, LeaveOfTheWaitForInputWhatLiesBesideTheDevice) {
 TEST(DeviceTimes, AreInvalidWhereTheyAreLongerThanTheHosts) {
   const results::Quality quality = judged_times(both(milliseconds(110)));
   EXPECT_THAT(quality.reasons,
-              ElementsAre("the steps took the device 0.220 s by its own clock and 0.200 s by the "
-                          "host's, which cannot be: one of them is wrong"));
+              ElementsAre("the steps took 0.220 s by the device's clock, but only 0.200 s by the "
+                          "host's: one of the clocks is wrong"));
   EXPECT_THAT(judged_times(both(milliseconds(101))).reasons, IsEmpty());
 }
 

@@ -131,8 +131,8 @@ TEST(FarRun, TrainsOnPixelsThatTheDeviceNormalisesAsOnFloatsButForTheirRounding)
   }
   test::write_shards(folder, {.shards = 1}, examples);
   const auto train = [&](const std::string& transfer) {
-    const std::string data = cat("--data_dir=", folder.path().string());
-    const std::string flag = cat("--input_transfer=", transfer);
+    const std::string data = "--data_dir=" + folder.path().string();
+    const std::string flag = "--input_transfer=" + transfer;
     const RunSettings settings = resolve_settings(
         parse({"--model=lenet", "--data_name=imagenet", data, flag, "--num_classes=3",
                "--device=reference", "--batch_size=4", "--num_batches=4", "--num_warmup_batches=0",
@@ -156,7 +156,7 @@ TEST(FarRun, IsVerified) {
   ParseResult parsed;
   parsed.flags.model = "lenet";
   parsed.flags.device = "reference";
-  parsed.flags.batch_size = cat(4);
+  parsed.flags.batch_size = "4";
   parsed.flags.optimizer = "momentum";
   parsed.flags.num_batches = 1;
   parsed.flags.num_warmup_batches = 0;

@@ -32,8 +32,8 @@ std::string printed(void (*print)(const results::Record&, std::ostream&),
 
 TEST(GpuReport, IsALineOnTheCardThatWasWatched) {
   EXPECT_EQ(printed(print_gpus, watched_record()),
-            "GPU: SM clock 1755 MHz (1740 to 1770), counted by a kernel behind the steps 1752 MHz, "
-            "held down by sw_power_cap in 50 % of the "
+            "GPU: SM clock 1755 MHz (1740 to 1770), 1752 MHz counted by a kernel after the steps, "
+            "clocks reduced by sw_power_cap in 50 % of the "
             "samples and hw_thermal_slowdown in 25 % of the samples, 612 W, at most 61 degrees "
             "Celsius, 0.0853 J/image over 12.3 s (board sensor, not wall)\n");
 }
@@ -45,7 +45,7 @@ TEST(GpuReport, LeavesOutWhatIsNotKnownAndSaysWhyThereIsNoEnergy) {
   record.gpus[0].watched =
       results::GpuWatched{.clock_events = results::ClockEvents{.samples = {0, 0x1}}};
   EXPECT_EQ(printed(print_gpus, record),
-            "GPU: held down by nothing, no J/image: the steps took 2 s\n");
+            "GPU: clocks not reduced, J/image unavailable: the steps took 2 s\n");
 }
 
 TEST(GpuReport, NamesEachOfSeveralCardsAndTellsTheirEnergyOnce) {
@@ -76,13 +76,13 @@ TEST(GpuReport, TellsTheVerdictWithItsReasons) {
   EXPECT_EQ(printed(print_verdict, record), "verdict: VALID\n");
   record.quality.unread = {"the SM clock (Not Supported)", "errors"};
   EXPECT_EQ(printed(print_verdict, record),
-            "verdict: VALID, as far as could be read; not read: the SM clock (Not Supported); "
+            "verdict: VALID, but these values could not be read: the SM clock (Not Supported); "
             "errors\n");
   record.quality.verdict = results::Verdict::kInvalid;
   record.quality.reasons = {"heat", "others"};
   EXPECT_EQ(printed(print_verdict, record), "verdict: INVALID: heat; others\n");
   record.quality.verdict = Unknown{"no driver"};
-  EXPECT_EQ(printed(print_verdict, record), "verdict: none: no driver\n");
+  EXPECT_EQ(printed(print_verdict, record), "verdict: unavailable: no driver\n");
 }
 
 }  // namespace

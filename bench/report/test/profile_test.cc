@@ -79,7 +79,7 @@ TEST(RoofOf, SeveralTowersIsThatOfTheOneThatTakesTheLongestAtLeast) {
 TEST(PrintProfiles, NamesEachOfSeveralTowers) {
   std::ostringstream out;
   print_profiles(out, std::vector<Profile>(2, example()));
-  EXPECT_EQ(out.str(), cat("tower 0\n", text(example()), "\ntower 1\n", text(example())));
+  EXPECT_EQ(out.str(), fmt::format("tower 0\n{}\ntower 1\n{}", text(example()), text(example())));
   std::ostringstream alone;
   print_profiles(alone, std::vector<Profile>(1, example()));
   EXPECT_EQ(alone.str(), text(example()));

@@ -28,7 +28,7 @@ TEST(RecordFile, WritesLogsAndStoreOnceWhenTheRunEnds) {
   results::Record record;
   record.workload.model = "lenet";
   record.workload.global_batch = 4;
-  record.workload.flags_all["benchmark_test_id"] = std::string("night 7");
+  record.workload.flags_all["benchmark_test_id"] = std::string("day 7");
   record.series.step_ns = {std::chrono::milliseconds(500)};
   RunSettings settings;
   settings.files.result = (folder.path() / "r.json").string();
@@ -40,7 +40,7 @@ TEST(RecordFile, WritesLogsAndStoreOnceWhenTheRunEnds) {
   EXPECT_FALSE(std::filesystem::exists(*settings.record.store));
   file.write(results::Status::kOk, false, "");
   EXPECT_EQ(results::Store(*settings.record.store, results::Store::Access::kRead).size(), 1);
-  EXPECT_THAT(text_of(logs / "benchmark_run.log"), HasSubstr("\"test_id\": \"night 7\""));
+  EXPECT_THAT(text_of(logs / "benchmark_run.log"), HasSubstr("\"test_id\": \"day 7\""));
   EXPECT_THAT(text_of(logs / "metric.log"),
               HasSubstr("\"name\": \"current_examples_per_sec\", \"value\": 8.0, \"unit\": null"));
 }

@@ -33,7 +33,7 @@ TEST(Reportable, TakesACleanBuildWithSixRepeats) {
 
 TEST(Reportable, RefusesABuildThatNobodyElseCanMake) {
   EXPECT_THAT(violations_before({.dirty = true}, kRelease, repeated(6)),
-              ElementsAre(HasSubstr("changed tree")));
+              ElementsAre(HasSubstr("uncommitted changes")));
   EXPECT_THAT(violations_before({.dirty = Unknown{"no git"}}, kRelease, repeated(6)),
               ElementsAre(HasSubstr("no git")));
   EXPECT_THAT(
@@ -59,8 +59,8 @@ TEST(Reportable, RefusesABusyMachine) {
   record.load.steal_share = 0.05;
   record.load.throttling.periods = 3;
   EXPECT_THAT(violations_after(record),
-              ElementsAre(HasSubstr("other work"), HasSubstr("0.5 processors"),
-                          HasSubstr("hypervisor"), HasSubstr("control group")));
+              ElementsAre(HasSubstr("other work"), HasSubstr("the time of 0.5 processors"),
+                          HasSubstr("hypervisor"), HasSubstr("cgroup")));
 }
 
 TEST(Reportable, RefusesARunThatWasNotCheckedOrFailed) {
@@ -69,7 +69,7 @@ TEST(Reportable, RefusesARunThatWasNotCheckedOrFailed) {
   EXPECT_THAT(violations_after(record), ElementsAre(HasSubstr("not checked: no fingerprint")));
   record.status = results::Status::kFailed;
   record.status_reason = "something else";
-  EXPECT_THAT(violations_after(record), ElementsAre(HasSubstr("did not end well: something")));
+  EXPECT_THAT(violations_after(record), ElementsAre(HasSubstr("failed or ended early: something")));
 }
 
 TEST(Reportable, IsJudgedOnlyWhereItIsAskedFor) {

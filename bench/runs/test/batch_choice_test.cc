@@ -22,7 +22,7 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 class SmallHost {
  public:
   explicit SmallHost(std::int64_t mib)
-      : SmallHost(cat("MemAvailable: ", mib * 1024 + kUnplannedBytes / 1024, " kB\n")) {}
+      : SmallHost(fmt::format("MemAvailable: {} kB\n", mib * 1024 + kUnplannedBytes / 1024)) {}
   explicit SmallHost(const std::string& meminfo) {
     system_.write("/proc/meminfo", meminfo);
     host_.emplace(streams_, std::vector<std::string>{"bench"}, system_.files());
@@ -59,9 +59,10 @@ TEST(LargestBatchThatFits, LeavesATwentiethToWhatIsNotPlanned) {
   EXPECT_GT(need(*small, chosen.batch + 1), 114 * kMiB);
   EXPECT_EQ(chosen.choice.rule, "max");
   EXPECT_THAT(chosen.choice.tried, IsEmpty());
-  EXPECT_THAT(small.said(), StartsWith(cat("--batch_size=max: batch ", chosen.batch, " needs ")));
-  EXPECT_THAT(small.said(), HasSubstr("MiB of the 120.0 MiB that may be used (/proc/meminfo"));
-  EXPECT_THAT(small.said(), HasSubstr(cat("; ", chosen.batch + 1, " would need ")));
+  EXPECT_THAT(small.said(),
+              StartsWith(fmt::format("--batch_size=max: batch {} needs ", chosen.batch)));
+  EXPECT_THAT(small.said(), HasSubstr("MiB of the usable 120.0 MiB (/proc/meminfo"));
+  EXPECT_THAT(small.said(), HasSubstr(fmt::format(" Batch {} would need ", chosen.batch + 1)));
 }
 
 TEST(LargestBatchThatFits, LeavesRoomForTheListsOfAPlan) {
@@ -80,14 +81,15 @@ TEST(LargestBatchThatFits, IsRefusedWhereNotOneImageFits) {
 
 TEST(LargestBatchThatFits, IsRefusedWhereTheMemoryIsNotKnown) {
   SmallHost silent(std::string("nothing\n"));
-  EXPECT_THAT(usage_error([&] { choose_largest_batch(lenet("--batch_size=max"), *silent); }),
-              HasSubstr("is not known (/proc/meminfo tells no MemAvailable); give a number"));
+  EXPECT_THAT(
+      usage_error([&] { choose_largest_batch(lenet("--batch_size=max"), *silent); }),
+      HasSubstr("the usable memory is unknown (/proc/meminfo has no MemAvailable); give a number"));
 }
 
 TEST(FastestBatch, IsRefusedWhereNotOneImageFits) {
   SmallHost small(12);
   EXPECT_THAT(usage_error([&] { choose_fastest_batch(lenet("--batch_size=auto"), *small); }),
-              HasSubstr("--batch_size=auto: not even one image of --model=lenet fits"));
+              HasSubstr("--batch_size=auto: one image of --model=lenet does not fit into memory"));
   EXPECT_THAT(small.said(), HasSubstr("batch 1: does not fit into memory\n"));
 }
 

@@ -40,7 +40,7 @@ class SmallConclusion {
  private:
   /// Paths that begin with / are relative to the folder.
   std::vector<std::string_view> arguments(const std::vector<std::string>& more) {
-    texts_.push_back(cat("--result_file=", path("record")));
+    texts_.push_back("--result_file=" + path("record"));
     for (const std::string& text : more) {
       const std::size_t slash = text.find('/');
       texts_.push_back(slash == std::string::npos
@@ -74,7 +74,7 @@ TEST(Conclude, ChecksTheNetworkAndWritesTheRecord) {
 TEST(Conclude, SavesTracesAndProfilesWhereAskedTo) {
   SmallConclusion run({"--profile", "--trace_file=/trace", "--save_variables=/variables"});
   EXPECT_EQ(run(), 0);
-  EXPECT_THAT(run.small.out(), HasSubstr(cat("Dumping trace to ", run.path("trace"))));
+  EXPECT_THAT(run.small.out(), HasSubstr("Dumping trace to " + run.path("trace")));
   EXPECT_THAT(run.small.out(), HasSubstr("kind of op"));
   EXPECT_THAT(run.small.out(), HasSubstr("outside kernels"));
   EXPECT_THAT(run.file("trace"), HasSubstr("conv1"));
@@ -109,7 +109,7 @@ TEST(Conclude, TracesAndProfilesEveryTower) {
       EXPECT_GE(event.at("ts").get<double>(), end[tower]);
       end[tower] = event.at("ts").get<double>();
     } else {
-      EXPECT_EQ(event.at("args").at("name"), cat("tower ", tower));
+      EXPECT_EQ(event.at("args").at("name"), fmt::format("tower {}", tower));
     }
   }
   ASSERT_EQ(names.size(), 2U);
@@ -134,7 +134,8 @@ TEST(Conclude, FailsWhereTheNetworkComputesSomethingElse) {
   // Simulates steps of a network that trained with a different L2 term.
   run.begun.settings.optimizer.weight_decay *= 2;
   EXPECT_EQ(run(), 1);
-  EXPECT_THAT(run.small.err(), HasSubstr("the network computes something else than lenet should"));
+  EXPECT_THAT(run.small.err(),
+              HasSubstr("verification failed: lenet does not match the reference: "));
   EXPECT_EQ(run.record().status, results::Status::kFailed);
   EXPECT_FALSE(run.record().partial);
 }
@@ -178,7 +179,7 @@ TEST(RunOnce, MeasuresNothingForADump) {
 TEST(RunOnce, ThrowsWhereStandardOutputEndedTheRunAndTheRecordSaysSo) {
   const ScratchFolder folder;
   const std::string path = folder.path() / "record";
-  SmallRun small({cat("--result_file=", path)});
+  SmallRun small({fmt::format("--result_file={}", path)});
   small.close_output();
   EXPECT_THROW(small.run(), WriteError);
   EXPECT_THAT(read(path), HasSubstr("standard output cannot be written "));

@@ -57,7 +57,7 @@ TEST(ListModels, HasALinePerModelAndDatasetBelowItsTitles) {
   EXPECT_THAT(lines[0], StartsWith("model"));
   std::size_t line = 1;
   for (const Model& model : all_models()) {
-    EXPECT_THAT(lines[line++], StartsWith(cat(model.name, " ")));
+    EXPECT_THAT(lines[line++], StartsWith(fmt::format("{} ", model.name)));
   }
 }
 
@@ -112,7 +112,7 @@ TEST(ListVariables, TellsShapesAndWhatIsTrainedAndDecayed) {
     for (const std::string& line : lines) {
       const std::vector<std::string_view> words = split_words(line);
       if (!words.empty() && words[0] == name) {
-        return cat(words.at(1), " ", words.at(2), " ", words.at(3));
+        return fmt::format("{} {} {}", words.at(1), words.at(2), words.at(3));
       }
     }
     return std::string("none");

@@ -60,7 +60,7 @@ TEST(Measure, TellsNoPeakOfMemoryThatIsNotTheRunsOwn) {
   measurement.begun.begin.peak_is_own = false;
   const Measured measured = measurement();
   ASSERT_FALSE(measured.peak_rss.known());
-  EXPECT_THAT(measured.peak_rss.why(), HasSubstr("what ran before"));
+  EXPECT_THAT(measured.peak_rss.why(), HasSubstr("after an earlier run"));
 }
 
 }  // namespace

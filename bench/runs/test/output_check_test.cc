@@ -51,13 +51,15 @@ TEST_F(OutputCheck, RefusesTwoOutputsOnOneFileHoweverSpelled) {
   for (const char* const same : {"s", "./s", "link"}) {
     files_.save_variables = path(same);
     EXPECT_EQ(refusal(settings_),
-              cat("--result_file and --save_variables name one file, ", path("s")));
+              fmt::format(
+                  "--result_file and --save_variables name the same file, {}; give different files",
+                  path("s")));
   }
   make("s");
   fs::create_hard_link(path("s"), path("hard"));
   files_.save_variables.reset();
   files_.trace = path("hard");
-  EXPECT_THAT(refusal(settings_), HasSubstr("--result_file and --trace_file name one file"));
+  EXPECT_THAT(refusal(settings_), HasSubstr("--result_file and --trace_file name the same file"));
 }
 
 TEST_F(OutputCheck, RefusesAnOutputOnWhatIsRead) {
@@ -65,8 +67,10 @@ TEST_F(OutputCheck, RefusesAnOutputOnWhatIsRead) {
   fs::create_symlink("w", path("link"));
   files_.init_from = path("w");
   files_.result = path("link");
-  EXPECT_EQ(refusal(settings_), cat("--result_file=", path("link"), " would overwrite ", path("w"),
-                                    ", which --init_from reads"));
+  EXPECT_EQ(
+      refusal(settings_),
+      fmt::format("--result_file={} would overwrite {}, which --init_from reads; give another file",
+                  path("link"), path("w")));
   files_.init_from.reset();
   files_.flag_files = {path("w")};
   EXPECT_THAT(refusal(settings_), HasSubstr("which --flagfile reads"));
@@ -91,14 +95,15 @@ TEST_F(OutputCheck, RefusesTheFileThatItsOwnLinesGoTo) {
   dup2(saved, STDERR_FILENO);
   close(saved);
   close(log);
-  EXPECT_THAT(by_name, HasSubstr("is the file that standard error goes to; /dev/stderr writes"));
+  EXPECT_THAT(by_name,
+              HasSubstr("this is the file of standard error; give /dev/stderr to append to it"));
   EXPECT_EQ(by_stream, "no UsageError");
 }
 
 TEST_F(OutputCheck, KeepsTensorsAwayFromThePrintedResult) {
   for (const char* const name : {"-", "/dev/stdout"}) {
     files_.save_variables = name;
-    EXPECT_THAT(refusal(settings_), HasSubstr("tensors do not go to standard output"));
+    EXPECT_THAT(refusal(settings_), HasSubstr("tensors cannot go to standard output"));
   }
 }
 

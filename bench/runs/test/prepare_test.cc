@@ -36,7 +36,9 @@ TEST(Prepare, MakesWhatTheStepsNeedAndPrintsTheLinesBeforeThem) {
   EXPECT_THAT(small.out(), HasSubstr("Model:       lenet5\n"));
   EXPECT_THAT(small.out(), EndsWith("==========\nGenerating training model\nInitializing graph\n"));
   EXPECT_GT(begun.memory.total(), 0U);
-  EXPECT_THAT(small.err(), HasSubstr(cat("planned memory: ", begun.memory, "\n")));
+  std::ostringstream planned;
+  planned << "planned memory: " << begun.memory << "\n";
+  EXPECT_THAT(small.err(), HasSubstr(planned.str()));
   EXPECT_EQ(begun.file.record().workload.backend, "reference");
 }
 
@@ -59,7 +61,7 @@ TEST(Prepare, LeavesNothingToMeasureBehindADump) {
 TEST(Prepare, LeavesNothingToMeasureBehindTheTensorsOfTheFirstStep) {
   const ScratchFolder folder;
   const std::string path = folder.path() / "tensors";
-  SmallRun small({cat("--dump_tensors=", path)});
+  SmallRun small({"--dump_tensors=" + path});
   Begun begun = small.begin();
   EXPECT_FALSE(prepare(begun, small.host));
   EXPECT_TRUE(std::filesystem::exists(path));

@@ -9,18 +9,24 @@
 namespace bench {
 namespace {
 
+std::string text_of(const TextTable& table) {
+  std::ostringstream text;
+  text << table;
+  return text.str();
+}
+
 TEST(TextTable, IsAsWideAsItsWidestCellsAndEndsWithoutBlanks) {
   TextTable table({{.title = "name"}, {.title = "size", .right = true}, {.title = "on"}});
   table.add_row({"a", "12345", "here"});
   table.add_row({"longer", "6", ""});
-  EXPECT_EQ(cat(table),
+  EXPECT_EQ(text_of(table),
             "name     size  on\n"
             "a       12345  here\n"
             "longer      6\n");
 }
 
 TEST(TextTable, HasTitlesWithoutRows) {
-  EXPECT_EQ(cat(TextTable({{.title = "a"}, {.title = "b"}})), "a  b\n");
+  EXPECT_EQ(text_of(TextTable({{.title = "a"}, {.title = "b"}})), "a  b\n");
 }
 
 TEST(TextTable, RefusesRowsOfAnotherLength) {

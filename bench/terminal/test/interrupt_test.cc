@@ -100,9 +100,10 @@ TEST(InterruptGuard, AnswersTheFirstSignalAtOnce) {
   const Answer answer;
   const InterruptGuard guard({.notice_fd = answer.fd(), .before_notice = "<erase>"});
   ASSERT_EQ(raise(SIGINT), 0);
-  EXPECT_EQ(answer.text(),
-            "<erase>SIGINT: the run ends after the step in hand, in set-up after the part in hand; "
-            "again: at once, without a record\n");
+  EXPECT_EQ(
+      answer.text(),
+      "<erase>SIGINT: the run ends after the current step, or during set-up after the current "
+      "part. Send it again to end at once, without a record.\n");
 }
 
 TEST(InterruptGuard, TakesAnySecondHangupAsTheFirst) {
@@ -112,8 +113,9 @@ TEST(InterruptGuard, TakesAnySecondHangupAsTheFirst) {
   ASSERT_EQ(raise(SIGHUP), 0);
   EXPECT_EQ(guard.signal_name(), "SIGHUP");
   EXPECT_EQ(guard.exit_status(), 129);
-  EXPECT_EQ(answer.text(),
-            "SIGHUP: the run ends after the step in hand, in set-up after the part in hand\n");
+  EXPECT_EQ(
+      answer.text(),
+      "SIGHUP: the run ends after the current step, or during set-up after the current part.\n");
 }
 
 TEST(InterruptGuard, TakesASignalThatIsSentTwiceAtOnceForOne) {
@@ -170,7 +172,7 @@ TEST(InterruptGuardDeathTest, EndsAtOnceOnTheSecondSignal) {
         (void)raise(SIGINT);
         (void)raise(SIGINT);
       },
-      ::testing::ExitedWithCode(128 + SIGINT), "SIGINT: the run ends after the step in hand");
+      ::testing::ExitedWithCode(128 + SIGINT), "SIGINT: the run ends after the current step");
 }
 
 }  // namespace

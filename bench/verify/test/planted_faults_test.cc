@@ -30,7 +30,7 @@ RunSettings settings_for(const Model& model, DType dtype, bool training,
   ParseResult parsed;
   parsed.flags.model = model.name;
   parsed.flags.data_name = model.dataset;
-  parsed.flags.batch_size = cat(kBatch);
+  parsed.flags.batch_size = fmt::format("{}", kBatch);
   parsed.flags.dtype = name_of(dtype);
   parsed.flags.optimizer = fault.optimizer_name;
   parsed.flags.forward_only = !training;
@@ -99,7 +99,8 @@ std::vector<const Model*> models() {
   for (const Model& model : all_models()) {
     const auto names =
         split_text(named != nullptr ? named : "lenet,cifar10/resnet20,cifar10/alexnet", ',');
-    const std::string name = cat(model.dataset == "imagenet" ? "" : "cifar10/", model.name);
+    const std::string name =
+        fmt::format("{}{}", model.dataset == "imagenet" ? "" : "cifar10/", model.name);
     if (std::find(names.begin(), names.end(), name) != names.end()) {
       found.push_back(&model);
     }
@@ -124,17 +125,18 @@ TEST_P(PlantedFaults, AreAllCaught) {
       for (const PlantedFault& fault : planted_faults()) {
         const RunSettings settings = settings_for(*model, GetParam(), training, fault);
         const Outcome outcome = verify_with(fault, settings, *backend);
-        const std::string place = cat(model->name, training ? " training " : " inference ",
-                                      name_of(GetParam()), ", ", fault.name);
+        const std::string place =
+            fmt::format("{} {} {}, {}", model->name, training ? "training" : "inference",
+                        name_of(GetParam()), fault.name);
         if (outcome.touched) {
           touched.insert(fault.name);
           EXPECT_FALSE(outcome.caught_by.empty()) << place;
         }
         if (told && outcome.touched) {
           std::cout << place << ": "
-                    << (outcome.caught_by.empty()
-                            ? "MISSED"
-                            : cat(outcome.caught_by.size(), ", ", outcome.caught_by.front()))
+                    << (outcome.caught_by.empty() ? "MISSED"
+                                                  : fmt::format("{}, {}", outcome.caught_by.size(),
+                                                                outcome.caught_by.front()))
                     << std::endl;
         }
       }

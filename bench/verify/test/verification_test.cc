@@ -45,7 +45,7 @@ ValueId build_other_lenet(NetworkBuilder& net, ValueId images) {
 RunSettings lenet(std::int64_t batch, bool training) {
   ParseResult parsed;
   parsed.flags.model = "lenet";
-  parsed.flags.batch_size = cat(batch);
+  parsed.flags.batch_size = fmt::format("{}", batch);
   parsed.flags.forward_only = !training;
   return resolve_settings(parsed);
 }
@@ -66,7 +66,7 @@ RunSettings resnet20() {
   ParseResult parsed;
   parsed.flags.model = "resnet20";
   parsed.flags.data_name = "cifar10";
-  parsed.flags.batch_size = cat(2);
+  parsed.flags.batch_size = "2";
   return resolve_settings(parsed);
 }
 

@@ -17,7 +17,7 @@ class Divisor {
   Divisor() = default;
   /// Throws InternalError unless 0 < divisor < kLimit.
   explicit Divisor(std::int64_t divisor) : divisor_(static_cast<std::uint32_t>(divisor)) {
-    check(divisor > 0 && divisor < kLimit, cat("cuda: extent ", divisor, " is out of range"));
+    check(divisor > 0 && divisor < kLimit, fmt::format("cuda: extent {} is out of range", divisor));
     while ((std::int64_t{1} << shift_) < divisor) {
       ++shift_;
     }

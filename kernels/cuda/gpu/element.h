@@ -72,7 +72,7 @@ decltype(auto) with_element(DType dtype, const Body& body) {
     case DType::bf16:
       return body(ElementTag<__nv_bfloat16>{});
     default:
-      throw InternalError(cat("cuda: no kernels in ", name_of(dtype)));
+      throw InternalError(fmt::format("cuda: {} has no kernels", name_of(dtype)));
   }
 }
 

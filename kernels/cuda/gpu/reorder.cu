@@ -197,7 +197,7 @@ void transpose_same_type(cudaStream_t stream, const Matrices& matrices, const Re
     case sizeof(std::uint32_t):
       return transpose_bits<std::uint32_t>(stream, matrices, args);
     default:
-      throw InternalError(cat("cuda: no transpose of ", name_of(args.from)));
+      throw InternalError(fmt::format("cuda: {} has no transpose", name_of(args.from)));
   }
 }
 

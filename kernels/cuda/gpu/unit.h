@@ -39,7 +39,7 @@ void with_unit(std::int64_t bytes, const Body& body) {
     case kLargestUnit:
       return body(ElementTag<Pack<std::uint32_t, 4>>{});
     default:
-      throw InternalError(cat("cuda: no unit of ", bytes, " bytes"));
+      throw InternalError(fmt::format("cuda: no unit has {} bytes", bytes));
   }
 }
 

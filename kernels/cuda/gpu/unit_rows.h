@@ -14,7 +14,8 @@ inline constexpr std::int64_t kUnitsPerBlock = std::int64_t{kRowLanes} * kUnitsP
 /// The launch for rows of `width` units, in which lanes use for_units_of_lane.
 inline LaunchShape shape_for_rows(const char* name, std::int64_t rows, std::int64_t width) {
   // Places in a row, and the lanes past its end, are counted in 32 bits.
-  check(width + kUnitsPerBlock < Divisor::kLimit, cat("cuda: rows of ", width, " are too long"));
+  check(width + kUnitsPerBlock < Divisor::kLimit,
+        fmt::format("cuda: rows of {} elements are too long", width));
   return {name, dim3(blocks_for(rows * width, kUnitsPerBlock)), dim3(kRowLanes)};
 }
 

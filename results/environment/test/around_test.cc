@@ -22,8 +22,8 @@ using ::testing::SizeIs;
 
 void add_process(const FakeSystem& system, const std::string& pid, const std::string& name,
                  std::int64_t ticks) {
-  system.write(cat("/proc/", pid, "/stat"),
-               cat("7 (", name, ") R 1 1 1 0 -1 4194304 0 0 0 0 ", ticks, " 0 0 0 20 0 1 0\n"));
+  system.write(fmt::format("/proc/{}/stat", pid),
+               fmt::format("7 ({}) R 1 1 1 0 -1 4194304 0 0 0 0 {} 0 0 0 20 0 1 0\n", name, ticks));
 }
 
 TEST(BusyProcesses, AreTheThreeThatComputedMost) {
@@ -68,7 +68,7 @@ TEST(Storage, IsTheNearestMountAndItsDisk) {
   EXPECT_FALSE(storage.rotational.value());
   EXPECT_EQ(storage.scheduler.value(), "mq-deadline");
   const results::Storage other = capture_storage(system.files(), "/database").value();
-  EXPECT_EQ(other.filesystem, "ext4") << "/data is no beginning of it";
+  EXPECT_EQ(other.filesystem, "ext4") << "/data is not a parent folder of it";
   EXPECT_FALSE(other.rotational.known());
 }
 
@@ -77,7 +77,7 @@ TEST(Rapl, CountsPackagesAndTheirMemory) {
   const auto write = [&](const std::string& entry, const std::string& name, int microjoules) {
     const std::string folder = "/sys/class/powercap/" + entry;
     system.write(folder + "/name", name);
-    system.write(folder + "/energy_uj", cat(microjoules));
+    system.write(folder + "/energy_uj", fmt::format("{}", microjoules));
     system.write(folder + "/max_energy_range_uj", "100000000");
   };
   write("intel-rapl:0", "package-0", 99'000'000);
@@ -89,7 +89,7 @@ TEST(Rapl, CountsPackagesAndTheirMemory) {
   const results::Energy energy = rapl_energy(before, read_rapl(system.files()));
   EXPECT_EQ(energy.source.value(), "rapl");
   ASSERT_THAT(energy.domains, SizeIs(2)) << "the cores are within the package";
-  EXPECT_DOUBLE_EQ(energy.domains[0].joules, 5) << "the counter began anew";
+  EXPECT_DOUBLE_EQ(energy.domains[0].joules, 5) << "the counter wrapped around";
   EXPECT_EQ(energy.domains[1].name, "dram-0");
   EXPECT_DOUBLE_EQ(energy.joules.value(), 5.5);
 }
@@ -143,7 +143,7 @@ TEST(Throttling, IsCountedBetweenTwoReadings) {
   const results::Throttling during = throttled_between(before, cgroup_throttling(system.files()));
   EXPECT_EQ(during.periods.value(), 2);
   EXPECT_EQ(during.time.value(), std::chrono::milliseconds(3));
-  EXPECT_THAT(cgroup_throttling(FakeSystem().files()).periods.why(), HasSubstr("no control group"));
+  EXPECT_THAT(cgroup_throttling(FakeSystem().files()).periods.why(), HasSubstr("no cgroup"));
 }
 
 TEST(NamesIn, AreSorted) {

@@ -65,8 +65,8 @@ TEST(Dimms, AreThoseOfFullSlots) {
   EXPECT_EQ(dimms[0].megatransfers_per_second.value(), 4800);
   EXPECT_EQ(dimms[1].bytes.value(), std::int64_t{64} << 30);
   EXPECT_EQ(dimms[1].kind.value(), "DDR4");
-  EXPECT_EQ(dimms[1].megatransfers_per_second.why(), "the firmware does not tell");
-  EXPECT_EQ(dimms[1].part.why(), "the firmware does not tell");
+  EXPECT_EQ(dimms[1].megatransfers_per_second.why(), "the firmware does not report it");
+  EXPECT_EQ(dimms[1].part.why(), "the firmware does not report it");
 }
 
 TEST(Dimms, ADamagedTableEndsWhereItIsDamaged) {

@@ -84,7 +84,7 @@ TEST(EnvironmentWarnings, AdviseNoThreadsWhereNoProcessorIsFree) {
   const auto half_free = after({.busy_ticks = 35, .idle_ticks = 5});
   for (const EnvironmentSnapshot& later : {crowded, half_free}) {
     EXPECT_THAT(environment_warnings(before(), later, {.processors = 4}),
-                ElementsAre(EndsWith("stop the other work")));
+                ElementsAre(EndsWith("Stop the other work.")));
   }
 }
 
@@ -93,16 +93,16 @@ TEST(EnvironmentWarnings, AdviseThreadsOfEachDevice) {
   const auto warning = [&](int devices) {
     return environment_warnings(before(), later, {.processors = 4, .devices = devices}).at(0);
   };
-  EXPECT_THAT(warning(1), EndsWith("(--num_intra_threads=2)"));
-  EXPECT_THAT(warning(2), EndsWith("(--num_intra_threads=1)"));
-  EXPECT_THAT(warning(4), EndsWith("stop the other work"));
-  EXPECT_THAT(warning(0), EndsWith("stop the other work"));
+  EXPECT_THAT(warning(1), EndsWith("Alternatively, use fewer threads (--num_intra_threads=2)."));
+  EXPECT_THAT(warning(2), EndsWith("Alternatively, use fewer threads (--num_intra_threads=1)."));
+  EXPECT_THAT(warning(4), EndsWith("Stop the other work."));
+  EXPECT_THAT(warning(0), EndsWith("Stop the other work."));
 }
 
 TEST(EnvironmentWarnings, TellOfSteal) {
   EXPECT_THAT(environment_warnings(before(), after({.idle_ticks = 95, .steal_ticks = 5}),
                                    {.processors = 1}),
-              ElementsAre(HasSubstr("takes 5.0 % of the processor time")));
+              ElementsAre(HasSubstr("gives 5.0 % of the processor time to other machines")));
 }
 
 TEST(EnvironmentWarnings, TellOfGovernorsThatChangeTheClock) {

@@ -125,7 +125,7 @@ TEST(GpuSensors, ListTheProcessesOfOthers) {
   ASSERT_THAT(others, SizeIs(2));
   EXPECT_EQ(others[0].pid, 4'000'001);
   EXPECT_EQ(others[0].memory.value(), 1024);
-  EXPECT_EQ(others[1].memory.why(), "the driver does not tell");
+  EXPECT_EQ(others[1].memory.why(), "the driver does not report it");
 }
 
 // In a container, process ids differ from those of the driver.
@@ -138,8 +138,8 @@ TEST(GpuSensors, CountOthersWhereTheIdsAreThoseOfAnotherNamespace) {
   fake->processes[4'000'002] = 512;
   EXPECT_EQ(sensors.others().count.value(), 1);
   EXPECT_EQ(sensors.others().processes.why(),
-            "the driver lists 2 processes on the card by ids of another namespace, this one among "
-            "them");
+            "the driver lists 2 processes on the card, including this one, by ids of another PID "
+            "namespace");
 }
 
 TEST(GpuSensors, BlameNobodyWhereTheDriverListsNoProcessAtAll) {

@@ -96,18 +96,18 @@ TEST(GpuVerdict, IsOnlyForRunsOnAGpu) {
 TEST(GpuVerdict, IsInvalidForHeat) {
   for (const std::uint64_t bits : {0x20U, 0x40U, 0x48U}) {
     expect_invalid([&](Card& card) { card.watched.clock_events = events(2, bits); },
-                   "heat held the clocks down in 2.0 % of the time");
+                   "heat reduced the clocks for 2.0 % of the time");
   }
   expect_invalid([](Card& card) { card.watched.thermal_violation = milliseconds(500); },
-                 "heat held the clocks down in 5.0 %");
+                 "heat reduced the clocks for 5.0 %");
   expect_warning([](Card& card) { card.watched.thermal_violation = milliseconds(50); },
-                 "heat held the clocks down in 0.5 %");
+                 "heat reduced the clocks for 0.5 %");
 }
 
 TEST(GpuVerdict, IsInvalidForAnOuterSignalOfPowerAndForWhatNobodyExplains) {
   expect_invalid([](Card& card) { card.watched.clock_events = events(2, 0x88); }, "power brake");
   expect_invalid([](Card& card) { card.watched.clock_events = events(2, 0x8); },
-                 "does not say why");
+                 "of the samples without a reason");
 }
 
 TEST(GpuVerdict, HoldsALoweredLimitOfPowerAgainstTheRunAndNotTheCardsOwn) {
@@ -115,38 +115,42 @@ TEST(GpuVerdict, HoldsALoweredLimitOfPowerAgainstTheRunAndNotTheCardsOwn) {
     card.watched.clock_events = events(90, 0x4);
     card.watched.sm_mhz = results::Spread{.mean = 1300, .min = 1200, .max = 1400};
   };
-  expect_warning(capped, "at 700 W the card's speed depends on its temperature");
+  expect_warning(
+      capped,
+      "the power limit of 700 W reduced the clocks for 90.0 % of the time: the card's speed then "
+      "depends on its temperature");
   expect_invalid(
       [&](Card& card) {
         capped(card);
         card.gpu.power_limit_watts = 400.0;
       },
-      "set to 400 W, below the card's own of 700 W; as root: nvidia-smi -pl 700");
+      "the power limit of 400 W reduced the clocks for 90.0 % of the time: it is below the card's "
+      "default of 700 W; as root: nvidia-smi -pl 700");
   expect_none(
       [&](Card& card) {
         capped(card);
         card.gpu.power_limit_default_watts = Unknown{"Not Supported"};
       },
-      "nothing tells whether it is the card's own");
+      "it is unknown whether this is the card's default limit");
   expect_invalid(
       [](Card& card) {
         card.watched.power_violation = seconds(1);
         card.gpu.power_limit_watts = 400.0;
       },
-      "held the clocks down in 10.0 % of the time");
+      "the power limit of 400 W reduced the clocks for 10.0 % of the time");
 }
 
 TEST(GpuVerdict, IsInvalidForAClockThatStaysLow) {
   const auto slow = [](Card& card) {
     card.watched.sm_mhz = results::Spread{.mean = 1200, .min = 1200, .max = 1200};
   };
-  expect_invalid(slow, "1200 MHz in the mean, 60.6 % of the card's highest, 1980 MHz");
+  expect_invalid(slow, "the mean SM clock was 1200 MHz, 60.6 % of the card's maximum of 1980 MHz");
   expect_invalid(
       [&](Card& card) {
         slow(card);
         card.watched.clock_events = events(100, 0x2);
       },
-      "since a lower one is set");
+      "a lower clock is set; as root: nvidia-smi -rac");
 }
 
 TEST(GpuVerdict, IsNoneForALowClockWhereNothingTellsWhatHeldItDown) {
@@ -155,8 +159,8 @@ TEST(GpuVerdict, IsNoneForALowClockWhereNothingTellsWhatHeldItDown) {
         card.watched.sm_mhz = results::Spread{.mean = 1200, .min = 1200, .max = 1200};
         card.watched.clock_events = Unknown{"Not Supported"};
       },
-      "the SM clock was 1200 MHz in the mean, 60.6 % of the card's highest, 1980 MHz, and nothing "
-      "tells whether the card's own limit of power held it down: Not Supported");
+      "the mean SM clock was 1200 MHz, 60.6 % of the card's maximum of 1980 MHz, and it is unknown "
+      "whether the card's power limit reduced it: Not Supported");
 }
 
 TEST(GpuVerdict, NamesWhichOfSeveralCardsIsMeant) {
@@ -187,7 +191,7 @@ TEST(GpuVerdict, IsInvalidForOthersOnTheCard) {
         card.watched.others_count = 2;
         card.watched.others = Unknown{"ids of another namespace"};
       },
-      "other processes were on the card: 2, by ids that mean nothing here");
+      "other processes were on the card: 2, with ids of another PID namespace");
 }
 
 TEST(GpuVerdict, IsInvalidForErrorsThatCannotBeCorrected) {
@@ -197,10 +201,10 @@ TEST(GpuVerdict, IsInvalidForErrorsThatCannotBeCorrected) {
 
 TEST(GpuVerdict, WarnsOfWhatMakesNumbersHardToRead) {
   expect_warning([](Card& card) { card.watched.clock_events = events(60, 0x1); },
-                 "nothing to do in 60.0 % of the samples");
-  expect_warning([](Card& card) { card.gpu.mig = true; }, "split (MIG)");
+                 "the card was idle in 60.0 % of the samples");
+  expect_warning([](Card& card) { card.gpu.mig = true; }, "partitioned (MIG)");
   expect_warning([](Card& card) { card.watched.joules = 6000.0; },
-                 "600.0 W by its counter of energy, 500.0 W by samples");
+                 "its energy counter shows 600.0 W and its power samples 500.0 W");
 }
 
 /// VALID, with this value unread and no warning.
@@ -214,7 +218,7 @@ void expect_unread(const std::function<void(Card&)>& change, const std::string& 
 TEST(GpuVerdict, NamesWhatTheCardDoesNotTell) {
   const Unknown why{"Not Supported"};
   expect_unread([&](Card& card) { card.watched.clock_events = why; },
-                "what held the clocks down (Not Supported)");
+                "the reasons for reduced clocks (Not Supported)");
   expect_unread([&](Card& card) { card.watched.sm_mhz = why; }, "the SM clock (Not Supported)");
   expect_unread([&](Card& card) { card.gpu.clocks_max.sm = why; },
                 "the highest SM clock (Not Supported)");
@@ -223,9 +227,9 @@ TEST(GpuVerdict, NamesWhatTheCardDoesNotTell) {
         card.watched.others_count = why;
         card.watched.others = why;
       },
-      "whether others computed on the card (Not Supported)");
+      "other processes on the card (Not Supported)");
   expect_unread([&](Card& card) { card.watched.ecc_uncorrected = why; },
-                "errors of the card's memory (Not Supported)");
+                "the card's memory errors (Not Supported)");
   // A card without ECC counts no errors.
   const results::Quality without = judged([&](Card& card) {
     card.gpu.ecc = false;
@@ -247,7 +251,7 @@ TEST(GpuVerdict, IsNoneWhereNothingTellsWhatBecameOfTheClocks) {
         card.watched.clock_events = Unknown{"Not Supported"};
         card.watched.sm_mhz = Unknown{"Unknown Error"};
       },
-      "nothing tells what became of the card's clocks: Not Supported");
+      "the card's clocks are unknown: Not Supported");
 }
 
 TEST(GpuVerdict, IsInvalidForAReasonThatWasThereBefore) {

@@ -70,7 +70,7 @@ TEST(GpuTally, TakesTheDifferenceOfCounters) {
   EXPECT_EQ(watched.power_violation.value(), nanoseconds(50'000));
   EXPECT_EQ(watched.thermal_violation.value(), nanoseconds(0));
   EXPECT_EQ(watched.ecc_corrected.value(), 2);
-  EXPECT_EQ(watched.ecc_uncorrected.why(), "the counter went back");
+  EXPECT_EQ(watched.ecc_uncorrected.why(), "the counter decreased");
 }
 
 TEST(GpuTally, TellsEnergyOfFiveSecondsAndMore) {
@@ -82,7 +82,7 @@ TEST(GpuTally, TellsEnergyOfFiveSecondsAndMore) {
 
   fake->calls.clear();
   const results::GpuWatched shorter = tallied(fake, milliseconds(4'900), 2);
-  EXPECT_EQ(shorter.joules.why(), "the counter of energy needs 5 s of steps, and they took 4.9 s");
+  EXPECT_EQ(shorter.joules.why(), "the energy counter needs 5 s of steps, but they took 4.9 s");
   EXPECT_EQ(results::counted_watts(shorter).why(), shorter.joules.why());
 }
 
@@ -134,7 +134,7 @@ TEST(GpuTally, CountsTheMostProcessesOfWhichNoneCanBeNamed) {
   fake->processes.erase(4'000'003);
   tally.end();
   EXPECT_EQ(tally.result().others_count.value(), 2);
-  EXPECT_THAT(tally.result().others.why(), HasSubstr("ids of another namespace"));
+  EXPECT_THAT(tally.result().others.why(), HasSubstr("ids of another PID namespace"));
 }
 
 TEST(GpuWatch, SamplesOnAThreadOfItsOwnUntilItEnds) {

@@ -31,7 +31,7 @@ void add_x86(const FakeSystem& system) {
   system.write("/sys/devices/system/cpu/smt/active", "1\n");
   const char* const siblings[] = {"0,2", "1,3", "0,2", "1,3"};
   for (int i = 0; i < 4; ++i) {
-    const std::string folder = cat("/sys/devices/system/cpu/cpu", i, "/topology/");
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu{}/topology/", i);
     system.write(folder + "physical_package_id", "0\n");
     system.write(folder + "thread_siblings_list", siblings[i]);
   }
@@ -82,7 +82,7 @@ TEST(CaptureCpu, ReadsAnArmMachine) {
   EXPECT_EQ(cpu.model.value(), "CPU part 0xd4f");
   EXPECT_EQ(cpu.family_model_stepping.value(), "0x0/1");
   EXPECT_THAT(cpu.flags.value(), ElementsAre("asimd", "asimdhp", "sve", "bf16"));
-  EXPECT_EQ(cpu.microcode.why(), "the kernel tells no 'microcode'");
+  EXPECT_EQ(cpu.microcode.why(), "the kernel does not report 'microcode'");
 }
 
 TEST(CaptureCpu, GivesAReasonForAllThatAnEmptyMachineHides) {
@@ -142,8 +142,8 @@ TEST(CaptureHost, GivesAReasonForAllThatAnEmptyMachineHides) {
   EXPECT_EQ(host.container.value(), "none found");
   EXPECT_THAT(host.vulnerabilities.why(), HasSubstr("vulnerabilities"));
   EXPECT_EQ(host.selinux.value(), "off");
-  EXPECT_EQ(host.cgroup.memory_max.why(), "no control group limits memory");
-  EXPECT_EQ(host.cgroup.cpu_quota.why(), "no control group limits processor time");
+  EXPECT_EQ(host.cgroup.memory_max.why(), "no cgroup limits memory");
+  EXPECT_EQ(host.cgroup.cpu_quota.why(), "no cgroup limits processor time");
 }
 
 TEST(CaptureMemory, IsInBytes) {
@@ -214,7 +214,7 @@ TEST(PeakRss, BeginsAnewWhereTheSystemLetsIt) {
   ASSERT_EQ(munmap(touched, kBytes), 0);
   const std::int64_t before = peak_rss_bytes(SystemFiles()).value();
   if (!reset_peak_rss()) {
-    GTEST_SKIP() << "this system's peak cannot begin anew";
+    GTEST_SKIP() << "this system cannot reset the peak";
   }
   EXPECT_LT(peak_rss_bytes(SystemFiles()).value(), before - static_cast<std::int64_t>(kBytes / 2));
 }

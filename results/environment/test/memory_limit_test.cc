@@ -22,7 +22,7 @@ void add_version_2(const FakeSystem& system) {
   system.make_folder("/cg/outer/inner");
 }
 
-std::string bytes(double gib) { return cat(static_cast<std::int64_t>(gib * kGiB), "\n"); }
+std::string bytes(double gib) { return fmt::format("{}\n", static_cast<std::int64_t>(gib * kGiB)); }
 
 TEST(MemoryLimit, IsWhatTheMachineHasLeft) {
   const FakeSystem system;
@@ -40,8 +40,8 @@ TEST(MemoryLimit, IsTheGroupsLessWhatIsInUseWithoutFileCache) {
   system.write("/cg/outer/inner/memory.current", bytes(3));
   EXPECT_EQ(memory_limit(system.files()).value().bytes, 1 * kGiB - kUnplannedBytes);
   system.write("/cg/outer/inner/memory.stat",
-               cat("anon 1\nfile 99999999999\ninactive_file ", bytes(1.5), "active_file ",
-                   bytes(0.5), "shmem 7\n"));
+               fmt::format("anon 1\nfile 99999999999\ninactive_file {}active_file {}shmem 7\n",
+                           bytes(1.5), bytes(0.5)));
   const MemoryLimit limit = memory_limit(system.files()).value();
   EXPECT_EQ(limit.bytes, 3 * kGiB - kUnplannedBytes);
   EXPECT_EQ(limit.set_by, "/cg/outer/inner/memory.max");
@@ -77,8 +77,9 @@ TEST(MemoryLimit, KnowsVersion1AndItsWordForNoLimit) {
   system.write("/cg/memory.limit_in_bytes", "9223372036854771712\n");
   system.write("/cg/job/memory.limit_in_bytes", bytes(2));
   system.write("/cg/job/memory.usage_in_bytes", bytes(1));
-  system.write("/cg/job/memory.stat", cat("inactive_file 5\ntotal_inactive_file ", bytes(0.25),
-                                          "total_active_file ", bytes(0.25)));
+  system.write("/cg/job/memory.stat",
+               fmt::format("inactive_file 5\ntotal_inactive_file {}total_active_file {}",
+                           bytes(0.25), bytes(0.25)));
   const MemoryLimit limit = memory_limit(system.files()).value();
   EXPECT_EQ(limit.bytes, kGiB + kGiB / 2 - kUnplannedBytes);
   EXPECT_EQ(limit.set_by, "/cg/job/memory.limit_in_bytes");
@@ -91,7 +92,7 @@ TEST(MemoryLimit, LeavesTheProgramItsCode) {
   system.write("/cg/outer/inner/memory.max", bytes(1));
   system.write("/cg/outer/inner/memory.current", bytes(0.25));
   // The cache that counts as free includes 64 MiB of this program's code.
-  system.write("/cg/outer/inner/memory.stat", cat("inactive_file 0\nactive_file ", bytes(0.25)));
+  system.write("/cg/outer/inner/memory.stat", "inactive_file 0\nactive_file " + bytes(0.25));
   system.write("/proc/self/status", "VmRSS:\t   70000 kB\nRssFile:\t   65536 kB\n");
   EXPECT_EQ(memory_limit(system.files()).value().bytes, kGiB - kGiB / 16 - kUnplannedBytes);
 }
@@ -138,7 +139,7 @@ TEST(MemoryLimit, SaysWhyItIsUnknown) {
   EXPECT_EQ(memory_limit(system.files()).why(),
             "cannot open /proc/meminfo: No such file or directory");
   system.write("/proc/meminfo", "MemTotal: 1 kB\n");
-  EXPECT_EQ(memory_limit(system.files()).why(), "/proc/meminfo tells no MemAvailable");
+  EXPECT_EQ(memory_limit(system.files()).why(), "/proc/meminfo has no MemAvailable");
 }
 
 TEST(MemoryLimit, IsKnownOnThisMachine) { EXPECT_GT(memory_limit(SystemFiles()).value().bytes, 0); }

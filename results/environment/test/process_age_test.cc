@@ -21,9 +21,9 @@ nanoseconds since_boot() {
 
 /// /proc/self/stat of a process that started `start` clock ticks after boot.
 std::string stat_text(const std::string& name, const std::string& start) {
-  std::string text = cat("4711 (", name, ") S");
+  std::string text = fmt::format("4711 ({}) S", name);
   for (int field = 4; field < 22; ++field) {
-    text += cat(" ", field);
+    text += fmt::format(" {}", field);
   }
   return text + " " + start + " 23 24 25\n";
 }
@@ -36,7 +36,7 @@ TEST(ProcessAge, IsTheTimeSinceTheStartThatTheKernelTells) {
   EXPECT_GE(from_boot, before);
   EXPECT_LE(from_boot, since_boot());
   // A start three seconds later, in ticks, makes it three seconds younger.
-  system.write("/proc/self/stat", stat_text("bench", cat(3 * sysconf(_SC_CLK_TCK))));
+  system.write("/proc/self/stat", stat_text("bench", fmt::format("{}", 3 * sysconf(_SC_CLK_TCK))));
   const nanoseconds younger = process_age(system.files()).value();
   EXPECT_GE(younger, from_boot - seconds(3));
   EXPECT_LE(younger, since_boot() - seconds(3));

@@ -29,7 +29,7 @@ TEST(SystemFiles, ReadsTheFirstNumber) {
   system.write("/a", "42 100000\n");
   system.write("/b", "max 100000\n");
   EXPECT_EQ(system.files().read_integer("/a").value(), 42);
-  EXPECT_EQ(system.files().read_integer("/b").why(), "/b: 'max' is no number");
+  EXPECT_EQ(system.files().read_integer("/b").why(), "/b: 'max' is not a number");
 }
 
 TEST(ParseProcessorList, ExpandsRanges) {
@@ -44,7 +44,7 @@ TEST(FieldOf, FindsWholeNamesOnly) {
   const std::string text = "SwapCached:  0 kB\nmodel\t\t: 17\nmodel name\t: EPYC: 9\n";
   EXPECT_EQ(field_of(text, "model").value(), "17");
   EXPECT_EQ(field_of(text, "model name").value(), "EPYC: 9");
-  EXPECT_EQ(field_of(text, "Cached").why(), "the kernel tells no 'Cached'");
+  EXPECT_EQ(field_of(text, "Cached").why(), "the kernel does not report 'Cached'");
 }
 
 }  // namespace
