@@ -19,7 +19,7 @@ GRAPHS = ("models/base/", "models/ir/", "models/ops/", "models/passes/")
 SEAM = GRAPHS + ("kernels/*", "kernels/runtime/")
 
 # What a run consists of, once it is planned.
-PLANNED = BELOW_BENCH + ("bench/flags/", "bench/terminal/", "bench/verify/", "bench/plan/")
+PLANNED = BELOW_BENCH + ("bench/terminal/", "bench/verify/", "bench/plan/")
 
 # Each folder, and the prefixes that its files may include. `folder/*` means the files directly in the folder. The
 # longest matching folder counts. Includes never point back.
@@ -66,14 +66,15 @@ MAY_INCLUDE = {
     "bench/terminal/": ("models/base/", "results/environment/", "bench/terminal/"),
     "bench/verify/": BELOW_BENCH + ("kernels/reference/operations.h", "kernels/reference/storage.h", "bench/verify/"),
     "bench/verify/test/": BELOW_BENCH + ("bench/",),
-    "bench/plan/": PLANNED,
+    "bench/plan/": PLANNED + ("bench/flags/",),
     "bench/quantize/": PLANNED + ("bench/quantize/",),
     "bench/loop/": PLANNED + ("bench/loop/",),
-    "bench/report/": PLANNED + ("bench/loop/", "bench/report/"),
-    "bench/report/test/": PLANNED + ("bench/quantize/", "bench/loop/", "bench/report/"),
-    "bench/runs/": PLANNED + ("bench/quantize/", "bench/loop/", "bench/report/", "bench/runs/"),
-    "bench/kernels/": PLANNED + ("bench/kernels/",),
-    "bench/all_reduce/": PLANNED + ("bench/runs/text_table.h", "bench/all_reduce/"),
+    "bench/loop/test/": PLANNED + ("bench/flags/", "bench/loop/"),
+    "bench/report/": PLANNED + ("bench/flags/", "bench/loop/", "bench/report/"),
+    "bench/report/test/": PLANNED + ("bench/flags/", "bench/quantize/", "bench/loop/", "bench/report/"),
+    "bench/runs/": PLANNED + ("bench/flags/", "bench/quantize/", "bench/loop/", "bench/report/", "bench/runs/"),
+    "bench/kernels/": PLANNED + ("bench/flags/", "bench/kernels/",),
+    "bench/all_reduce/": PLANNED + ("bench/flags/", "bench/runs/text_table.h", "bench/all_reduce/"),
     "tools/": ("models/base/", "pipeline/", "tools/"),
     "tools/with_amx_src/": ("kernels/cpu/cpu_isa.h", "tools/with_amx_src/"),
     "tools/with_isa_src/": ("kernels/cpu/cpu_isa.h", "tools/with_isa_src/"),

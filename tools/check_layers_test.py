@@ -20,6 +20,8 @@ GROUND = {
     "kernels/reference/reference_backend.h": '#pragma once\n#include "kernels/backend.h"\n',
     "kernels/reference/storage.h": "#pragma once\n",
     "bench/verify/verdict.h": '#pragma once\n#include "kernels/reference/storage.h"\n',
+    "bench/plan/settings.h": "#pragma once\n",
+    "bench/quantize/quantization.h": "#pragma once\n",
     "pipeline/stage.h": '#pragma once\n#include "models/base/shape.h"\n',
     "results/record/record.h": "#pragma once\n",
     "bench/flags/flags.h": "#pragma once\n",
@@ -62,7 +64,7 @@ class LayerTest(unittest.TestCase):
             ("kernels/runtime/bad.cc", "kernels/reference/reference_backend.h"),
             ("kernels/cpu/bad.cc", "kernels/backend.h"),
             ("kernels/cases/bad.cc", "kernels/backend.h"),
-            ("kernels/check/bad.cc", "kernels/onednn/onednn_backend.h"),
+            ("bench/verify/bad.cc", "bench/plan/settings.h"),
             ("kernels/onednn/bad.cc", "kernels/reference/reference_backend.h"),
             ("kernels/cuda/bad.cc", "kernels/cpu/lrn.h"),
             ("kernels/bad.cc", "bench/run.h"),
@@ -76,7 +78,9 @@ class LayerTest(unittest.TestCase):
             ("results/bad.cc", "kernels/backend.h"),
             ("tools/maker/bad.cc", "bench/run.h"),
             ("bench/flags/bad.cc", "kernels/backend.h"),
-            ("bench/host/bad.cc", "models/ir/graph.h"),
+            ("results/environment/bad.cc", "models/ir/graph.h"),
+            ("bench/terminal/bad.cc", "models/ir/graph.h"),
+            ("bench/plan/bad.cc", "bench/quantize/quantization.h"),
             ("bench/plan/bad.cc", "bench/loop/session.h"),
             ("bench/loop/bad.cc", "bench/run.h"),
             ("bench/loop/bad.cc", "bench/flags/flags.h"),
@@ -107,7 +111,7 @@ class LayerTest(unittest.TestCase):
         self.assertEqual(self.found({"models/base/shape.cc": "\n"}),
                          ['models/base/shape.cc:1: must include "models/base/shape.h" first'])
 
-    def test_confines_libraries_to_their_rooms(self):
+    def test_confines_libraries_to_their_folders(self):
         for header, room in (
             ("oneapi/dnnl/dnnl.hpp", "kernels/onednn/a.cc"),
             ("dnnl.h", "kernels/onednn/a.cc"),

@@ -36,7 +36,7 @@ export BENCH_GPU_LIBRARY="${emulated%/*}/libbench_gpu_library_without_cudnn.so"
 refused 'cannot open the GPU library: libcudnn.so.99: cannot open shared object file' $quick --device=gpu
 says "$err" " is required; the loader searched LD_LIBRARY_PATH ("
 says "$err" "), ${emulated%/*}"
-[ -z "$plugin" ] || says "$err" '; cuDNN 9.'
+[ -z "$plugin" ] || says "$err" '. cuDNN 9.'
 unset BENCH_GPU_LIBRARY
 # shellcheck disable=SC2086
 run 0 $quick --device=cpu --cuda_graph=on --use_tf32
@@ -360,9 +360,9 @@ run 0 $quick --plan_for="$h200" --dump=fusions
 says "$out" ' launches '
 refused "--plan_for=$work/none.json: unknown value; accepted: an existing file, or one of sm_75, " --model=lenet --plan_for="$work/none.json" --dump=plan
 echo '{"name": "x"}' >"$work/card.json"
-refused "--plan_for=$work/card.json: has no \"capability\"" --model=lenet --plan_for="$work/card.json" --dump=plan
+refused "--plan_for=$work/card.json: the description has no \"capability\"" --model=lenet --plan_for="$work/card.json" --dump=plan
 echo 'name: x' >"$work/card.json"
-refused "--plan_for=$work/card.json: is not JSON" --model=lenet --plan_for="$work/card.json" --dump=plan
+refused "--plan_for=$work/card.json: the file is not JSON" --model=lenet --plan_for="$work/card.json" --dump=plan
 refused '--plan_for=sm_70: unknown value; accepted: an existing file, or one of sm_75, ' --model=lenet --plan_for=sm_70 --dump=plan
 refused 'sm_121; did you mean sm_90?' --model=lenet --plan_for=h100 --dump=plan
 

@@ -93,7 +93,7 @@ ONEDNN_VERBOSE=1 "$bench" $quick --result_file="$work/verbose.json" >"$out" 2>"$
 lacks "$out" 'onednn_verbose'
 says "$out" 'total images/sec'
 says "$err" 'onednn_verbose'
-says "$err" 'warning: ONEDNN_VERBOSE=1: '
+says "$err" 'warning: ONEDNN_VERBOSE=1 makes oneDNN '
 record_holds "any('ONEDNN_VERBOSE=1' in w for w in r['quality']['warnings'])" "$work/verbose.json"
 if grep -q avx2 /proc/cpuinfo; then
   case_name='DNNL_MAX_CPU_ISA'

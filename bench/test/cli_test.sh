@@ -239,12 +239,12 @@ begin = json.loads(raw[8:8 + size])['total_loss']['data_offsets'][0] + 8 + size
 print(struct.unpack('<f', raw[begin:begin + 4])[0])" "$work/tensors") - 1) < 1e-5" "$work/on.json"
 
 # shellcheck disable=SC2086
-refused 'fc.weight is 10x512, not 11x512' $tiny --num_classes=11 --init_from="$work/saved"
+refused 'fc.weight has shape 10x512, not 11x512' $tiny --num_classes=11 --init_from="$work/saved"
 # shellcheck disable=SC2086
 run 0 $tiny --num_classes=11 --num_batches=1 --init_from="$work/saved" --init_from_partial
 says "$err" '6 of 8 variables are initialized from '
 says "$err" 'skipped because shape or type differ: fc.weight has shape 10x512, not 11x512, fc.bias has shape 10, not 11'
-refused 'missing: ' --model=trivial --init_from="$work/saved"
+refused 'The file lacks fc1.weight' --model=trivial --init_from="$work/saved"
 refused 'No such file' --model=lenet --init_from="$work/absent"
 refused 'begin with' --model=lenet --init_from="$work/good/train-00000-of-00001"
 refused '--input_file and --data_dir are mutually exclusive' --input_file=a --data_dir=imagenet

@@ -138,7 +138,7 @@ TEST(Sharing, NamesThePartOfASpecThatSoManyTowersCannotAddBy) {
               HasSubstr("--all_reduce_spec=pscpu:2k:xring#3: part 3 (character 10) is 'xring#3'; "
                         "accepted: xring with 1 to 2 shards"));
   EXPECT_THAT(refused("--num_gpus=2", "--all_reduce_spec=nccl#2"),
-              HasSubstr("accepted is nccl without shards"));
+              HasSubstr("accepted: nccl without shards"));
   EXPECT_EQ(refused("--num_gpus=3", "--all_reduce_spec=pscpu:2k:xring#3"), "no UsageError");
   EXPECT_EQ(sharing_refusal({"--num_gpus=2", "--all_reduce_spec=pscpu#2"}), "no UsageError");
 }

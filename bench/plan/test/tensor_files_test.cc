@@ -39,7 +39,7 @@ TEST(SavedVariables, OfAHeadOfAnotherSizeAreNamedAndLeftOut) {
   next.settings.num_classes = 5;
   next.settings.files.init_from = run.path("saved");
   EXPECT_THAT(usage_error([&] { static_cast<void>(next.files()); }),
-              HasSubstr("fc.weight is 4x2, not 5x2"));
+              HasSubstr("fc.weight has shape 4x2, not 5x2"));
   next.settings.files.init_from_partial = true;
   EXPECT_THAT(
       next.files().notices(),

@@ -205,20 +205,20 @@ TEST_F(GraphTest, NothingWaitsOrAllocatesInACapture) {
     std::function<cudaError_t()> call;
   };
   const Row rows[] = {
-      {"cudaMalloc inside a capture", [&] { return cudaMalloc(&allocated, 4); }},
-      {"cudaHostAlloc inside a capture", [&] { return cudaMallocHost(&allocated, 4); }},
-      {"cudaFree inside a capture", [&] { return cudaFree(memory.data()); }},
-      {"cudaFreeHost inside a capture", [&] { return cudaFreeHost(pinned.data()); }},
-      {"cudaDeviceSynchronize inside a capture", [] { return cudaDeviceSynchronize(); }},
+      {"cudaMalloc is not allowed inside a capture", [&] { return cudaMalloc(&allocated, 4); }},
+      {"cudaHostAlloc is not allowed inside a capture", [&] { return cudaMallocHost(&allocated, 4); }},
+      {"cudaFree is not allowed inside a capture", [&] { return cudaFree(memory.data()); }},
+      {"cudaFreeHost is not allowed inside a capture", [&] { return cudaFreeHost(pinned.data()); }},
+      {"cudaDeviceSynchronize is not allowed inside a capture", [] { return cudaDeviceSynchronize(); }},
       {"cudaStreamSynchronize of a stream that is capturing",
        [&] { return cudaStreamSynchronize(stream); }},
       {"cudaStreamQuery of a stream that is capturing", [&] { return cudaStreamQuery(stream); }},
-      {"cudaStreamSynchronize inside a capture", [] { return cudaStreamSynchronize(nullptr); }},
-      {"cudaEventSynchronize inside a capture", [&] { return cudaEventSynchronize(outside); }},
-      {"cudaEventQuery inside a capture", [&] { return cudaEventQuery(outside); }},
-      {"cudaMemcpy inside a capture",
+      {"cudaStreamSynchronize is not allowed inside a capture", [] { return cudaStreamSynchronize(nullptr); }},
+      {"cudaEventSynchronize is not allowed inside a capture", [&] { return cudaEventSynchronize(outside); }},
+      {"cudaEventQuery is not allowed inside a capture", [&] { return cudaEventQuery(outside); }},
+      {"cudaMemcpy is not allowed inside a capture",
        [&] { return cudaMemcpy(memory.data(), pinned.data(), kBytes, cudaMemcpyDefault); }},
-      {"cudaMemset inside a capture", [&] { return cudaMemset(memory.data(), 0, kBytes); }},
+      {"cudaMemset is not allowed inside a capture", [&] { return cudaMemset(memory.data(), 0, kBytes); }},
       {"a copy inside a capture accesses host memory that is not pinned",
        [&] {
          return cudaMemcpyAsync(memory.data(), host.data(), kBytes, cudaMemcpyDefault, stream);

@@ -47,7 +47,7 @@ TEST_F(MemoryDeathTest, NobodyTouchesThePagesBesideAnAllocation) {
                "kernel planted, block \\(0, 0, 0\\), lane 0: accessed .*: 3900 bytes past the end "
                "of an allocation of 100 bytes");
   EXPECT_DEATH(failure_of_kernel(write_at<-1000>),
-               "kernel planted, block \\(0, 0, 0\\), lane 0: touched .*: 4000 bytes before the "
+               "kernel planted, block \\(0, 0, 0\\), lane 0: accessed .*: 4000 bytes before the "
                "start of an allocation of 100 bytes");
 }
 
