@@ -41,7 +41,7 @@ says() { grep -qF -e "$2" "$1" || fail "'$2' is not there"; }
 lacks() { ! grep -qF -e "$2" "$1" || fail "'$2' is there"; }
 
 # The beginnings of stderr lines that are not errors: those of the program's table, and progress.
-sed -n 's/^BENCH_STDERR_LINE([a-z_]*, "\(.*\)")$/^\1/p' "${0%/test/*}/host/stderr_lines.inc" >"$work/no_error"
+sed -n 's/^BENCH_STDERR_LINE([a-z_]*, "\(.*\)")$/^\1/p' "${0%/test/*}/terminal/stderr_lines.inc" >"$work/no_error"
 [ -s "$work/no_error" ] || { echo 'FAILED: the table of lines on stderr is empty'; exit 1; }
 echo '^[a-z][a-z ]*: [a-z]* *[0-9][0-9]* ' >>"$work/no_error"
 
