@@ -9,9 +9,10 @@
 namespace bench {
 namespace {
 
-// The values of the table's columns `group`, `verdict`, `accepted` and `support`.
+// The values of the table's columns `group`, `verdict`, `effect`, `accepted` and `support`.
 using enum FlagGroup;
 using enum FlagVerdict;
+using enum FlagEffect;
 
 constexpr Accepted anything() { return {}; }
 constexpr Accepted non_empty() { return {.not_empty = true}; }

@@ -22,6 +22,14 @@ enum class FlagVerdict {
   kNew,            ///< not in tf_cnn_benchmarks
 };
 
+/// What a flag changes.
+enum class FlagEffect {
+  kWorkload,    ///< what is computed; its value identifies the workload
+  kMember,      ///< the same, but the record's `workload` has a member with the resolved value
+  kExecution,   ///< how and where it is computed
+  kOutputOnly,  ///< neither: what the run reads, prints, writes or repeats
+};
+
 /// The values that a flag is designed to accept, built or not.
 struct Accepted {
   /// Separated by blanks; empty: not enumerated. Case is ignored; the value becomes the spelling in
@@ -120,6 +128,7 @@ struct FlagRow {
   std::optional<std::string_view> default_text = {};  ///< nullopt: unset unless given
   FlagGroup group;
   FlagVerdict verdict;
+  FlagEffect effect;
   Accepted accepted;
   FlagSupport support;
   std::string_view help;

@@ -12,11 +12,11 @@
 #define BENCH_UNSET_int64 0
 #define BENCH_UNSET_double 0.0
 #define BENCH_UNSET_string ""
-#define BENCH_FLAG(type, name, value, group, verdict, accepted, support, help) \
+#define BENCH_FLAG(type, name, value, group, verdict, effect, accepted, support, help) \
   DEFINE_##type(name, value, help);
-#define BENCH_FLAG_UNSET(type, name, group, verdict, accepted, support, help) \
+#define BENCH_FLAG_UNSET(type, name, group, verdict, effect, accepted, support, help) \
   DEFINE_##type(name, BENCH_UNSET_##type, help);
-#define BENCH_FLAG_LIST(name, group, verdict, accepted, support, help) \
+#define BENCH_FLAG_LIST(name, group, verdict, effect, accepted, support, help) \
   DEFINE_string(name, "", help);
 #define BENCH_FLAG_SWITCH(name, ...)
 #define BENCH_FLAG_PARSER(name, ...)

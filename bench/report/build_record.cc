@@ -7,6 +7,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "bench/flags/table.h"
 #include "bench/plan/graph_counts.h"
 #include "bench/plan/memory_check.h"
 #include "bench/report/scaling.h"
@@ -59,12 +60,7 @@ results::FlagValues effective_flags(const RunSettings& settings, const ParseResu
     values[std::string(name)] = value;
   }
   put_files(settings.files, values);
-  values["batch_size"] = settings.batch;
   values["num_classes"] = settings.num_classes;
-  values["image_size"] = settings.image_size;
-  values["num_batches"] = settings.steps.num_batches;
-  values["num_warmup_batches"] = settings.warmup.num_batches;
-  values["device"] = std::string(name_of(settings.device));
   const LearningRateOptions& rate = settings.learning_rate;
   if (!rate.request.init_learning_rate && !rate.request.piecewise_schedule) {
     // No flag sets the rates of the other models.
@@ -74,12 +70,31 @@ results::FlagValues effective_flags(const RunSettings& settings, const ParseResu
       values["resnet_base_lr"] = rate.resnet_base;
     }
   }
-  values["dtype"] = std::string(settings.int8 ? "int8" : name_of(settings.dtype));
-  values["data_format"] = std::string(name_of(settings.format));
   values["autotune"] = std::string(name_of(settings.autotune));
-  values["data_name"] = std::string(settings.dataset->name);
   values["input_transfer"] = std::string(pixels_travel(settings) ? "uint8" : "float");
   return values;
+}
+
+/// The flags of a run, each with those of the same effect.
+results::RunFlags flags_of(const RunSettings& settings, const ParseResult& parsed,
+                           const std::vector<std::string>& command_line) {
+  results::RunFlags flags{.given = explicit_flags(settings, parsed), .command_line = command_line};
+  for (const auto& [name, value] : effective_flags(settings, parsed)) {
+    switch (find_flag(name)->effect) {
+      case FlagEffect::kWorkload:
+        flags.workload[name] = value;
+        break;
+      case FlagEffect::kMember:
+        break;
+      case FlagEffect::kExecution:
+        flags.execution[name] = value;
+        break;
+      case FlagEffect::kOutputOnly:
+        flags.output[name] = value;
+        break;
+    }
+  }
+  return flags;
 }
 
 std::vector<results::Implementation> implementations(const LoweredGraph& plan) {
@@ -251,10 +266,8 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                      .num_batches = settings.steps.num_batches,
                      .num_epochs = settings.steps.num_epochs,
                      .warmup = settings.warmup.num_batches,
-                     .seed = static_cast<std::int64_t>(settings.seed),
-                     .flags = explicit_flags(settings, parsed),
-                     .flags_all = effective_flags(settings, parsed),
-                     .cmdline = command_line};
+                     .seed = static_cast<std::int64_t>(settings.seed)};
+  record.flags = flags_of(settings, parsed, command_line);
   record.dataset.name = std::string(settings.dataset->name);
   record.dataset.image_type = pixels_travel(settings) ? "u8" : "f32";
   record.dataset.image_bytes = static_cast<std::int64_t>(slot_image_bytes(settings));
@@ -302,8 +315,7 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
                                .planned_device_bytes = static_cast<std::int64_t>(planned.device)});
     }
   }
-  record.workload.flags_all["num_intra_threads"] =
-      static_cast<std::int64_t>(device.processors.size());
+  record.flags.execution["num_intra_threads"] = static_cast<std::int64_t>(device.processors.size());
   record.cpu.isa_used = device.isa;
   record.implementations = implementations(executor.plan());
   record.choices = choices_of(settings, executor.plan().choices);

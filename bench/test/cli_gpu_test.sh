@@ -117,7 +117,7 @@ for format in NHWC NCHW; do
   record_holds "'pixels' in [n['name'] for n in r['verification']['numbers']]" "$work/gpu.json"
   agree "$work/gpu.json" "$work/pixels.json"
   record_holds "r['dataset']['image_type'] == 'u8' and r['dataset']['image_bytes'] == 2352" "$work/gpu.json"
-  record_holds "r['workload']['flags_all']['input_transfer'] == 'uint8'" "$work/gpu.json"
+  record_holds "r['flags']['execution']['input_transfer'] == 'uint8'" "$work/gpu.json"
 done
 # Each tower has its rows of the batch.
 # shellcheck disable=SC2086
@@ -272,7 +272,7 @@ rm -rf "$BENCH_CACHE_DIR"
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --result_file="$work/timed.json"
 says "$err" ' s, to choose between them'
-record_holds "r['choices']['by'] == 'timed' and r['workload']['flags_all']['autotune'] == 'quick'" "$work/timed.json"
+record_holds "r['choices']['by'] == 'timed' and r['flags']['execution']['autotune'] == 'quick'" "$work/timed.json"
 set -- "$BENCH_CACHE_DIR"/tuning/*.json
 timed_file=$1
 if [ "$#" -ne 1 ] || [ ! -f "$timed_file" ]; then fail "not one file of timed choices"; fi

@@ -45,7 +45,7 @@ case_name='a link to the program, an argument with blanks, and the loader by nam
 ln -s "$(readlink -f "$bench")" "$work/a link"
 # shellcheck disable=SC2086
 "$work/a link" $small --result_file="$work/a  record.json" >"$out" 2>"$err" </dev/null || fail 'it fails'
-record_holds "r['workload']['cmdline'][-1].endswith('/a  record.json')" "$work/a  record.json"
+record_holds "r['flags']['command_line'][-1].endswith('/a  record.json')" "$work/a  record.json"
 loader=$(ls /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1 2>/dev/null | head -1)
 if [ -n "$loader" ]; then
   # shellcheck disable=SC2086

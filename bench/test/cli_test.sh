@@ -125,7 +125,7 @@ record_holds "r['schema'] == 'bench.record/1' and len(r['series']['step_ns']) ==
   "$work/record.json"
 record_holds "r['load']['steal_share'] is not None" "$work/record.json"
 total=$(sed -n 's,^total images/sec: ,,p' "$out")
-record_holds "r['workload']['flags_all']['image_size'] == 28" "$work/record.json"
+record_holds "r['workload']['image_size'] == 28" "$work/record.json"
 record_holds "abs([m['value'] for m in r['metrics'] if m['name'] == 'images_per_sec'][0] - $total) \
 < 0.006" "$work/record.json"
 

@@ -28,7 +28,7 @@ for dtype in bf16 f16; do
 done
 # shellcheck disable=SC2086
 run 0 $quick --device=reference --dtype=BFloat16 --forward_only --result_file="$work/word.json"
-record_holds "r['workload']['dtype'] == r['workload']['flags_all']['dtype'] == 'bf16'" "$work/word.json"
+record_holds "r['workload']['dtype'] == 'bf16'" "$work/word.json"
 # shellcheck disable=SC2086
 run 0 $quick --device=reference --use_fp16 --forward_only --result_file="$work/fp16.json"
 grep -qx 'Precision:   f16' "$out" || fail 'the type that was chosen is not in the header'

@@ -16,7 +16,7 @@ using Values = std::map<std::string, std::set<std::string>>;
 Values values_of(std::span<const StoredRun* const> runs) {
   Values values;
   for (const StoredRun* run : runs) {
-    for (const auto& [path, value] : comparable_environment(run->record)) {
+    for (const auto& [path, value] : environment_fields(run->record)) {
       values[path].insert(plain_text(value));
     }
   }

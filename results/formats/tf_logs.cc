@@ -147,7 +147,7 @@ Ordered tf_machine(const json& record) {
 
 std::string tf_run_log(const StoredRun& run) {
   const json& record = run.record;
-  const json* test_id = field(record, "workload.flags_all.benchmark_test_id");
+  const json* test_id = field(record, "flags.output.benchmark_test_id");
   const Ordered log = {
       {"model_name", tf_model(record)},
       {"dataset", {{"name", tf_dataset(record)}}},
@@ -184,7 +184,7 @@ std::string tf_metric_log(const StoredRun& run) {
   const std::vector<double> ends = step_ends(run);
   const double batch = number_field(run.record, "workload.global_batch").value_or(0);
   const auto every = static_cast<std::size_t>(std::max<std::int64_t>(
-      1, integer_field(run.record, "workload.flags_all.display_every").value_or(10)));
+      1, integer_field(run.record, "flags.output.display_every").value_or(10)));
   std::string log;
   double sum = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -293,7 +293,7 @@ void read_tf_run(const ForeignFile& source, ImportedRecord& record) {
   set("memory.total", "machine_config.memory_total");
   set("memory.available", "machine_config.memory_available");
   set("label", "test_id");
-  set("workload.flags_all.benchmark_test_id", "test_id");
+  set("flags.output.benchmark_test_id", "test_id");
   record.set("workload.backend", text_field(log, "tensorflow_version.version"));
   set("source.git_rev", "tensorflow_version.git_hash");
   if (const json* variables = field(log, "tensorflow_environment_variables");

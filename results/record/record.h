@@ -52,12 +52,19 @@ struct Workload {
   double num_epochs = 0;         ///< The same in passes over the dataset.
   std::int64_t warmup = 0;       ///< Warm-up steps that ran.
   std::int64_t seed = 0;
-  FlagValues flags{};      ///< Flags that the user gave.
-  FlagValues flags_all{};  ///< All flags, with the values that took effect.
-  std::vector<std::string> cmdline{};
   Captured<std::int64_t> model_params{};     ///< Trainable parameters.
   Captured<std::int64_t> flops_per_image{};  ///< 2 per multiply-add, in this mode.
   int workload_version = kWorkloadVersion;
+};
+
+/// The flags of a run, by name.
+struct RunFlags {
+  FlagValues given{};  ///< Flags that the user gave.
+  // All others have the values that took effect.
+  FlagValues workload{};   ///< Flags that change the workload and have no member in Workload.
+  FlagValues execution{};  ///< Flags that change how and where the workload runs.
+  FlagValues output{};     ///< Flags that change neither.
+  std::vector<std::string> command_line{};
 };
 
 /// A batch size that was measured in a few steps before the run.
@@ -356,6 +363,7 @@ struct Record {
   std::string status_reason{};  ///< Why it is not ok, or ended before its last step.
   Time time{};
   Workload workload{};
+  RunFlags flags{};
   BatchChoice batch_choice{};
   Dataset dataset{};
   Source source{};

@@ -66,12 +66,17 @@ void put_workload(Section out, const Workload& workload) {
   out.put("num_epochs", workload.num_epochs);
   out.put("warmup", workload.warmup);
   out.put("seed", workload.seed);
-  put_flags(out.child("flags"), workload.flags);
-  put_flags(out.child("flags_all"), workload.flags_all);
-  out.put("cmdline", workload.cmdline);
   out.put("model_params", workload.model_params);
   out.put("flops_per_image", workload.flops_per_image);
   out.put("workload_version", workload.workload_version);
+}
+
+void put_run_flags(Section out, const RunFlags& flags) {
+  put_flags(out.child("given"), flags.given);
+  put_flags(out.child("workload"), flags.workload);
+  put_flags(out.child("execution"), flags.execution);
+  put_flags(out.child("output"), flags.output);
+  out.put("command_line", flags.command_line);
 }
 
 void put_batch_choice(Section out, const BatchChoice& choice) {
@@ -294,6 +299,7 @@ std::string record_json(const Record& record) {
   out.put("status_reason", record.status_reason);
   put_time(out.child("time"), record.time);
   put_workload(out.child("workload"), record.workload);
+  put_run_flags(out.child("flags"), record.flags);
   put_batch_choice(out.child("batch_choice"), record.batch_choice);
   put_dataset(out.child("dataset"), record.dataset);
   put_source(out.child("source"), record.source);

@@ -147,15 +147,14 @@ std::string system_tables(const ReportData& data, bool anonymize) {
   return html;
 }
 
-/// Flags that have a separate value in each run of a group and do not describe the workload.
-constexpr std::array kOwnFiles = {"result_file", "trace_file", "save_variables"};
-
+/// The flags that the user gave, except those that change only the output.
 std::string command_text(const StoredRun& run, bool anonymize) {
-  const json* words = field(run.record, "workload.flags");
+  const json* words = field(run.record, "flags.given");
+  const json* output = field(run.record, "flags.output");
   std::string text;
   if (words == nullptr || !words->is_object()) return text;
   for (const auto& [name, value] : words->items()) {
-    if (std::find(kOwnFiles.begin(), kOwnFiles.end(), name) != kOwnFiles.end()) continue;
+    if (output != nullptr && output->contains(name)) continue;
     const std::string given = value_text(value);
     if (anonymize && given.find('/') != std::string::npos) continue;
     if (!text.empty()) text += " ";

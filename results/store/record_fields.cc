@@ -1,5 +1,6 @@
 #include "results/store/record_fields.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -23,78 +24,6 @@ constexpr std::array kWorkMembers = {
 /// Members of `workload` that follow from what was run.
 constexpr std::array kDerivedMembers = {"model_params", "global_batch", "workload_version",
                                         "flops_per_image"};
-
-/// Flags that change the workload and have no member in `workload`.
-constexpr std::array kWorkFlags = {"num_classes",
-                                   "aux_head",
-                                   "label_smoothing",
-                                   "calibration_batches",
-                                   "deterministic_layers",
-                                   "use_tf32",
-                                   "freeze_when_forward_only",
-                                   "print_training_accuracy",
-                                   "batch_group_size",
-                                   "data_name",
-                                   "resize_method",
-                                   "distortions",
-                                   "distort_color_in_yiq",
-                                   "fuse_decode_and_crop",
-                                   "input_preprocessor",
-                                   "datasets_repeat_cached_sample",
-                                   "loss_type_to_report",
-                                   "init_learning_rate",
-                                   "piecewise_learning_rate_schedule",
-                                   "num_epochs_per_decay",
-                                   "learning_rate_decay_factor",
-                                   "minimum_learning_rate",
-                                   "num_learning_rate_warmup_epochs",
-                                   "resnet_base_lr",
-                                   "momentum",
-                                   "rmsprop_decay",
-                                   "rmsprop_momentum",
-                                   "rmsprop_epsilon",
-                                   "adam_beta1",
-                                   "adam_beta2",
-                                   "adam_epsilon",
-                                   "gradient_clip",
-                                   "weight_decay",
-                                   "single_l2_loss_op",
-                                   "fp16_vars",
-                                   "fp16_loss_scale",
-                                   "fp16_enable_auto_loss_scale"};
-
-/// Flags that say how the workload is run.
-constexpr std::array kSettingFlags = {"num_intra_threads",
-                                      "num_inter_threads",
-                                      "kmp_blocktime",
-                                      "kmp_affinity",
-                                      "mkl",
-                                      "use_numa_affinity",
-                                      "autotune",
-                                      "deterministic",
-                                      "cuda_graph",
-                                      "conv_statistics",
-                                      "conv_prologue",
-                                      "choices_file",
-                                      "input_transfer",
-                                      "datasets_use_prefetch",
-                                      "datasets_prefetch_buffer_size",
-                                      "datasets_num_private_threads",
-                                      "datasets_use_caching",
-                                      "batchnorm_persistent",
-                                      "winograd_nonfused"};
-
-/// The value of a flag that describes runs from before the flag existed. On the CPU, where the flag
-/// has no effect, it is the default.
-struct LaterFlag {
-  const char* name;
-  const char* on_cpu;
-  const char* on_gpu;
-};
-constexpr std::array kLaterFlags = {
-    LaterFlag{.name = "conv_statistics", .on_cpu = "true", .on_gpu = "false"},
-    LaterFlag{.name = "conv_prologue", .on_cpu = "true", .on_gpu = "false"},
-    LaterFlag{.name = "input_transfer", .on_cpu = "\"float\"", .on_gpu = "\"float\""}};
 
 constexpr std::array kCpuHardware = {
     "vendor", "model", "family_model_stepping", "sockets", "cores", "threads", "isa_used"};
@@ -190,25 +119,21 @@ void append(std::string& text, std::string_view separator, const std::string& pa
 
 Fields workload_fields(const json& record) {
   Fields fields;
-  for (const std::string& path : workload_paths()) {
-    add(fields, record, path);
+  for (const char* name : kWorkMembers) {
+    add(fields, record, fmt::format("workload.{}", name));
+  }
+  add_members(fields, record, "flags.workload");
+  add(fields, record, "dataset.name");
+  for (const char* name : kDerivedMembers) {
+    add(fields, record, fmt::format("workload.{}", name));
   }
   return fields;
 }
 
-std::vector<std::string> workload_paths() {
-  std::vector<std::string> paths;
-  for (const char* name : kWorkMembers) {
-    paths.push_back(fmt::format("workload.{}", name));
-  }
-  for (const char* name : kWorkFlags) {
-    paths.push_back(fmt::format("workload.flags_all.{}", name));
-  }
-  paths.emplace_back("dataset.name");
-  for (const char* name : kDerivedMembers) {
-    paths.push_back(fmt::format("workload.{}", name));
-  }
-  return paths;
+bool is_derived(std::string_view path) {
+  return std::any_of(kDerivedMembers.begin(), kDerivedMembers.end(), [&](std::string_view name) {
+    return path == fmt::format("workload.{}", name);
+  });
 }
 
 Fields machine_fields(const json& record) {
@@ -238,26 +163,8 @@ Fields environment_fields(const json& record) {
   fields.erase("build.libs");
   add_libraries(fields, record);
   add_gpus(fields, record, kGpuSettings);
-  for (const char* name : kSettingFlags) {
-    add(fields, record, fmt::format("workload.flags_all.{}", name));
-  }
+  add_members(fields, record, "flags.execution");
   add(fields, record, "dataset.storage.fs");
-  return fields;
-}
-
-Fields comparable_environment(const json& record) {
-  Fields fields = environment_fields(record);
-  // Another tool's file has no flags of bench.
-  if (member_at(record, "workload.flags_all") == nullptr ||
-      member_at(record, "imported") != nullptr) {
-    return fields;
-  }
-  const json* gpus = member_at(record, "gpu");
-  const bool on_gpu = gpus != nullptr && gpus->is_array() && !gpus->empty();
-  for (const LaterFlag& flag : kLaterFlags) {
-    fields.try_emplace(fmt::format("workload.flags_all.{}", flag.name),
-                       on_gpu ? flag.on_gpu : flag.on_cpu);
-  }
   return fields;
 }
 

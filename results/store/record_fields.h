@@ -3,6 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bench::results {
@@ -16,8 +17,8 @@ using Fields = std::map<std::string, std::string>;
 /// so a default is the same whether it was given or not.
 Fields workload_fields(const nlohmann::json& record);
 
-/// The paths of these fields: the user's choices first, then what follows from them.
-std::vector<std::string> workload_paths();
+/// True for the path of a workload field that follows from the user's choices.
+bool is_derived(std::string_view path);
 
 /// What it ran on: processor, threads and instruction set, GPUs, the host. Omits the host in a
 /// container, whose host name is new each time.
@@ -26,10 +27,6 @@ Fields machine_fields(const nlohmann::json& record);
 /// Hardware, software and settings: all that may explain a difference between runs of the same
 /// workload.
 Fields environment_fields(const nlohmann::json& record);
-
-/// The same, for comparison with other records. If bench wrote the record before a flag existed,
-/// the field has the value that the run effectively used.
-Fields comparable_environment(const nlohmann::json& record);
 
 /// A field's value without the quotes of JSON texts.
 std::string plain_text(const std::string& text);

@@ -11,7 +11,7 @@ namespace bench::results {
 namespace {
 
 constexpr std::string_view kMember = "workload.";
-constexpr std::string_view kFlag = "workload.flags_all.";
+constexpr std::string_view kFlag = "flags.workload.";
 
 std::size_t count_different(const std::vector<std::string>& texts) {
   return std::set(texts.begin(), texts.end()).size();
@@ -54,10 +54,28 @@ std::string field_name(const std::string& path) {
   return path.substr(prefix.size());
 }
 
+/// The paths of all fields: the members that describe the workload, then flags, then the others,
+/// and last the members that follow from the others.
+std::vector<std::string> ordered_paths(const std::vector<const Fields*>& works) {
+  std::set<std::pair<int, std::string>> ordered;
+  for (const Fields* work : works) {
+    for (const auto& [path, value] : *work) {
+      const int rank = is_derived(path)            ? 3
+                       : path.starts_with(kMember) ? 0
+                       : path.starts_with(kFlag)   ? 1
+                                                   : 2;
+      ordered.emplace(rank, path);
+    }
+  }
+  std::vector<std::string> paths;
+  for (const auto& [rank, path] : ordered) paths.push_back(path);
+  return paths;
+}
+
 /// For each workload of one text, the fields that distinguish it; empty for a single workload.
 std::vector<std::string> tell_apart(const std::vector<const Fields*>& works) {
   std::vector<std::string> told(works.size());
-  for (const std::string& path : workload_paths()) {
+  for (const std::string& path : ordered_paths(works)) {
     const std::size_t before = count_different(told);
     if (before == works.size()) break;
     const std::vector<std::string> values = values_of_field(works, path);

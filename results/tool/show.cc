@@ -126,7 +126,7 @@ void show_quality(const StoredRun& run, std::ostream& out) {
   if (unknown != nullptr && unknown->is_object() && !unknown->empty()) {
     out << "\nunknown values, except flags that were not given\n";
     for (const auto& [path, why] : unknown->items()) {
-      if (path.starts_with("workload.flags")) continue;
+      if (path.starts_with("flags.")) continue;
       out << "  " << printable(path) << ": "
           << printable(why.is_string() ? why.get<std::string>() : compact(why)) << "\n";
     }

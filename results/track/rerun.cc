@@ -8,6 +8,7 @@
 #include "results/compare/comparison.h"
 #include "results/compare/interleaved.h"
 #include "results/compare/number_text.h"
+#include "results/store/members.h"
 #include "results/track/causes.h"
 #include "results/track/forms.h"
 
@@ -19,20 +20,14 @@ bool is_worse(const TrackedSeries& one) {
          (one.newest->log_ratio < 0) == (one.series.better == Better::kHigher);
 }
 
-/// True for flags that say where results go; a rerun sets these itself.
-bool is_output(const std::string& flag) {
-  return flag == "result_file" || flag == "store" || flag == "repeats" || flag == "cooldown" ||
-         flag == "until_ci" || flag == "trace_file" || flag == "benchmark_log_dir";
-}
-
+/// The flags that the user gave, except those that change only the output: a rerun sets these.
 std::string flags_text(const nlohmann::json& record) {
-  const auto workload = record.find("workload");
-  if (workload == record.end() || !workload->is_object()) return "";
-  const auto flags = workload->find("flags");
-  if (flags == workload->end() || !flags->is_object()) return "";
+  const nlohmann::json* given = member_at(record, "flags.given");
+  if (given == nullptr || !given->is_object()) return "";
+  const nlohmann::json* output = member_at(record, "flags.output");
   std::string text;
-  for (const auto& [name, value] : flags->items()) {
-    if (is_output(name)) continue;
+  for (const auto& [name, value] : given->items()) {
+    if (output != nullptr && output->contains(name)) continue;
     const std::string plain = value.is_string() ? value.get<std::string>() : value.dump();
     if (!text.empty()) text += " ";
     text += fmt::format("--{}={}", name, shell_quoted(plain));

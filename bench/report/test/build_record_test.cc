@@ -39,19 +39,18 @@ TEST(Record, BeginsWithTheWorkloadAndBothGivenAndEffectiveFlags) {
   EXPECT_EQ(record.workload.data, "synthetic");
   EXPECT_EQ(record.workload.global_batch, record.workload.batch_per_device);
   EXPECT_EQ(record.workload.image_size, 28);
-  EXPECT_THAT(record.workload.cmdline, ElementsAre("bench", "--x"));
-  EXPECT_EQ(record.workload.flags.size(), 3U);
-  EXPECT_EQ(text_of(record.workload.flags.at("device")), "cpu");
-  EXPECT_EQ(text_of(record.workload.flags_all.at("device")), "cpu");
-  EXPECT_EQ(record.workload.flags_all.at("num_batches"), results::FlagValue(std::int64_t{100}));
+  EXPECT_THAT(record.flags.command_line, ElementsAre("bench", "--x"));
+  EXPECT_EQ(record.flags.given.size(), 3U);
+  EXPECT_EQ(text_of(record.flags.given.at("device")), "cpu");
+  EXPECT_EQ(record.workload.num_batches, 100);
   EXPECT_DOUBLE_EQ(record.workload.num_epochs, 100.0 * 32 / 1281167);
-  EXPECT_EQ(record.workload.flags_all.at("num_classes"), results::FlagValue(std::int64_t{1001}));
+  EXPECT_EQ(record.flags.workload.at("num_classes"), results::FlagValue(std::int64_t{1001}));
 }
 
 TEST(Record, HoldsTheBatchAsANumberHoweverItWasGiven) {
   const FakeSystem system;
   const auto given = [&](std::string_view text) {
-    return begun({"--model=lenet", text}, system.files()).workload.flags.at("batch_size");
+    return begun({"--model=lenet", text}, system.files()).flags.given.at("batch_size");
   };
   EXPECT_EQ(given("--batch_size=8"), results::FlagValue(std::int64_t{8}));
   EXPECT_EQ(given("--batch_size=0"), results::FlagValue(std::int64_t{0}));
@@ -59,7 +58,7 @@ TEST(Record, HoldsTheBatchAsANumberHoweverItWasGiven) {
   const ParseResult parsed = parse({"--model=lenet", "--batch_size=auto"});
   const results::Record record =
       begin_record(with_batch(resolve_settings(parsed), 16), parsed, {}, system.files());
-  EXPECT_EQ(record.workload.flags.at("batch_size"), results::FlagValue(std::int64_t{16}));
+  EXPECT_EQ(record.flags.given.at("batch_size"), results::FlagValue(std::int64_t{16}));
   EXPECT_EQ(record.workload.batch_per_device, 16);
 }
 
@@ -69,11 +68,11 @@ TEST(Record, NamesTheFilesOfARunThatHasItsOwn) {
   RunSettings settings = resolve_settings(parsed);
   settings.files.result = "r.batch8";
   const results::Record record = begin_record(settings, parsed, {}, system.files());
-  for (const auto& flags : {record.workload.flags, record.workload.flags_all}) {
+  for (const auto& flags : {record.flags.given, record.flags.output}) {
     EXPECT_EQ(text_of(flags.at("result_file")), "r.batch8");
     EXPECT_EQ(text_of(flags.at("trace_file")), "t");
   }
-  EXPECT_FALSE(record.workload.flags.contains("save_variables"));
+  EXPECT_FALSE(record.flags.given.contains("save_variables"));
 }
 
 TEST(Record, HoldsTensorFlowsVariablesWhereItsLogsAreAskedFor) {
@@ -95,14 +94,13 @@ TEST(Record, NamesTheSourceOfTheImages) {
 TEST(Record, TellsTheImageSizeAndTheRateThatTookEffect) {
   const FakeSystem system;
   const auto flags = [&](const std::vector<std::string_view>& arguments) {
-    return begun(arguments, system.files()).workload.flags_all;
+    return begun(arguments, system.files()).flags.workload;
   };
+  EXPECT_EQ(begun({"--model=lenet"}, system.files()).workload.image_size, 28);
   const auto lenet = flags({"--model=lenet"});
-  EXPECT_EQ(lenet.at("image_size"), results::FlagValue(std::int64_t{28}));
   EXPECT_EQ(lenet.at("init_learning_rate"), results::FlagValue(0.005 / (127.5 * 127.5)));
   EXPECT_EQ(lenet.at("resnet_base_lr"), results::FlagValue());
   const auto resnet = flags({"--model=resnet50", "--image_size=64"});
-  EXPECT_EQ(resnet.at("image_size"), results::FlagValue(std::int64_t{64}));
   EXPECT_EQ(resnet.at("init_learning_rate"), results::FlagValue());
   EXPECT_EQ(resnet.at("resnet_base_lr"), results::FlagValue(0.128));
   EXPECT_EQ(flags({"--model=resnet50", "--init_learning_rate=1"}).at("resnet_base_lr"),

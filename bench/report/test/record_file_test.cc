@@ -28,7 +28,7 @@ TEST(RecordFile, WritesLogsAndStoreOnceWhenTheRunEnds) {
   results::Record record;
   record.workload.model = "lenet";
   record.workload.global_batch = 4;
-  record.workload.flags_all["benchmark_test_id"] = std::string("day 7");
+  record.flags.output["benchmark_test_id"] = std::string("day 7");
   record.series.step_ns = {std::chrono::milliseconds(500)};
   RunSettings settings;
   settings.files.result = (folder.path() / "r.json").string();

@@ -17,7 +17,7 @@ TEST(BeginRun, PutsIntoTheRecordWhatIsKnownBeforehand) {
   Begun begun = small.begin();
   const results::Record& record = begun.file.record();
   EXPECT_EQ(record.workload.model, "lenet");
-  EXPECT_EQ(record.workload.cmdline, (std::vector<std::string>{"bench", "--x"}));
+  EXPECT_EQ(record.flags.command_line, (std::vector<std::string>{"bench", "--x"}));
   EXPECT_EQ(record.verification.skipped, "the run ended before the check");
   EXPECT_EQ(begun.memory.total(), 0U);
   EXPECT_EQ(small.out(), "");

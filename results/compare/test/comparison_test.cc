@@ -229,35 +229,6 @@ TEST(Comparison, OfAMetricThatNobodyHasIsRefused) {
   EXPECT_THROW(compared({made_run({})}, {made_run({})}, {.metrics = {"speed"}}), DataError);
 }
 
-/// How a run from before some flags differs from one with them, on the CPU or a GPU.
-std::vector<std::string> differences_to_before(const nlohmann::json& flags, bool on_gpu) {
-  StoredRun before = made_run({});
-  before.record["workload"]["flags_all"] = {{"cuda_graph", "auto"}};
-  if (on_gpu) before.record["gpu"] = {{{"name", "NVIDIA H100"}}};
-  StoredRun now = before;
-  now.record["workload"]["flags_all"].update(flags);
-  const StoredRun* const base = &before;
-  const StoredRun* const other = &now;
-  std::vector<std::string> texts;
-  for (const auto& difference :
-       environment_differences(std::span(&base, 1), std::span(&other, 1))) {
-    texts.push_back(text_of(difference));
-  }
-  return texts;
-}
-
-TEST(Comparison, TellsOfALaterFlagWhatItChangedSinceTheRunsBeforeIt) {
-  nlohmann::json flags = {
-      {"conv_statistics", true}, {"conv_prologue", true}, {"input_transfer", "float"}};
-  EXPECT_THAT(differences_to_before(flags, /*on_gpu=*/false), IsEmpty());
-  EXPECT_THAT(differences_to_before(flags, /*on_gpu=*/true),
-              ElementsAre("workload.flags_all.conv_prologue false -> true",
-                          "workload.flags_all.conv_statistics false -> true"));
-  flags = {{"conv_statistics", false}, {"conv_prologue", false}, {"input_transfer", "uint8"}};
-  EXPECT_THAT(differences_to_before(flags, /*on_gpu=*/true),
-              ElementsAre("workload.flags_all.input_transfer float -> uint8"));
-}
-
 TEST(Comparison, OfTheSameTwoHundredTimesIsRarelyARegression) {
   int regressed = 0;
   for (std::uint64_t i = 0; i < 200; ++i) {

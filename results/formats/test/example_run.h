@@ -35,7 +35,7 @@ inline Record example_record() {
   record.workload.num_batches = 3;
   record.workload.num_epochs = 24.0 / 1281167;
   record.workload.seed = 7;
-  record.workload.flags_all["display_every"] = std::int64_t{3};
+  record.flags.output["display_every"] = std::int64_t{3};
   record.tensorflow_env = {{"TF_XLA_FLAGS", "--a"}, {"TF_CPP_MIN_LOG_LEVEL", "1"}};
   record.dataset.name = "imagenet";
   record.source.git_rev = std::string("abc123");

@@ -21,13 +21,11 @@ Record small_record() {
   record.run_uuid = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f";
   record.status = Status::kOk;
   record.workload.model = "resnet50";
-  record.workload.flags = {{"batch_size", std::int64_t{32}}};
-  record.workload.flags_all = {{"batch_size", std::int64_t{32}},
-                               {"forward_only", false},
-                               {"all_reduce_spec", std::monostate()},
-                               {"momentum", 0.9},
-                               {"device", std::string("cpu")}};
-  record.workload.cmdline = {"bench", "--batch_size=32"};
+  record.flags = {
+      .given = {{"batch_size", std::int64_t{32}}},
+      .workload = {{"aux_head", false}, {"momentum", 0.9}},
+      .execution = {{"all_reduce_spec", std::monostate()}, {"autotune", std::string("off")}},
+      .command_line = {"bench", "--batch_size=32"}};
   record.batch_choice = {
       .rule = "auto", .tried = {{.batch = 32, .images_per_sec = 12.5, .spread = 0.25, .steps = 5}}};
   record.build.libs = {{.name = "libc.so.6", .version = "2.36"}};
@@ -212,12 +210,12 @@ TEST(RecordJson, HoldsTheVerdictAndItsReasons) {
 
 TEST(RecordJson, KeepsTypesAndEveryStep) {
   const json out = json::parse(record_json(small_record()));
-  EXPECT_EQ(out["workload"]["flags"]["batch_size"], 32);
+  EXPECT_EQ(out["flags"]["given"]["batch_size"], 32);
   EXPECT_EQ(out["batch_choice"], json::parse(R"({"rule": "auto", "tried": [
     {"batch": 32, "images_per_sec": 12.5, "spread": 0.25, "steps": 5}]})"));
-  EXPECT_EQ(out["workload"]["flags_all"]["forward_only"], false);
-  EXPECT_EQ(out["workload"]["flags_all"]["momentum"], 0.9);
-  EXPECT_EQ(out["workload"]["flags_all"]["device"], "cpu");
+  EXPECT_EQ(out["flags"]["workload"]["aux_head"], false);
+  EXPECT_EQ(out["flags"]["workload"]["momentum"], 0.9);
+  EXPECT_EQ(out["flags"]["execution"]["autotune"], "off");
   EXPECT_EQ(out["cpu"]["processors_used"], json::array({0, 2}));
   EXPECT_EQ(out["series"]["step_ns"], json::array({5'000'000'000, 7}));
   EXPECT_EQ(out["series"]["device_ns"], json::array({4'000'000'000, 6}));
@@ -266,7 +264,7 @@ TEST(RecordJson, GivesAReasonForEachNullAndNoReasonWithoutANull) {
   EXPECT_EQ(nulls, reasons);
   EXPECT_EQ(out["capture_errors"]["metrics.peak_rss.value"], "no permission");
   EXPECT_EQ(out["capture_errors"]["build.libs.0.build_id"], "not captured");
-  EXPECT_EQ(out["capture_errors"]["workload.flags_all.all_reduce_spec"],
+  EXPECT_EQ(out["capture_errors"]["flags.execution.all_reduce_spec"],
             "not given, and has no default");
 }
 
@@ -280,9 +278,9 @@ TEST(RecordJson, SaysWhyANumberThatIsNotFiniteIsNull) {
 
 TEST(RecordJson, SurvivesBytesThatAreNoText) {
   Record record = small_record();
-  record.workload.cmdline = {"bench", "--data_dir=\xff\xfe"};
+  record.flags.command_line = {"bench", "--data_dir=\xff\xfe"};
   const json out = json::parse(record_json(record));
-  EXPECT_EQ(out["workload"]["cmdline"][1], "--data_dir=\uFFFD\uFFFD");
+  EXPECT_EQ(out["flags"]["command_line"][1], "--data_dir=\uFFFD\uFFFD");
 }
 
 TEST(RecordJson, IdentifiesTheRecordByItsContents) {

@@ -27,9 +27,9 @@ inline Record made_record(const std::string& model = "resnet50", std::int64_t ba
   record.workload.dtype = "f32";
   record.workload.layout = "auto";
   record.workload.num_batches = 100;
-  record.workload.flags_all = {{"num_intra_threads", std::int64_t{2}},
-                               {"weight_decay", 4e-5},
-                               {"result_file", std::string("a.json")}};
+  record.flags = {.workload = {{"weight_decay", 4e-5}},
+                  .execution = {{"num_intra_threads", std::int64_t{2}}},
+                  .output = {{"result_file", std::string("a.json")}}};
   record.source.git_rev = "16a685e0";
   record.source.dirty = false;
   record.host.hostname = "node7";

@@ -28,9 +28,9 @@ TEST(RecordFields, WorkIsTheSameWhateverTheMachineAndTheFiles) {
   const Keys before = keys_of(record);
   record.cpu.model = "another";
   record.host.kernel = "another";
-  record.workload.cmdline = {"bench", "--other"};
-  record.workload.flags_all["result_file"] = std::string("b.json");
-  record.workload.flags_all["num_intra_threads"] = std::int64_t{1};
+  record.flags.command_line = {"bench", "--other"};
+  record.flags.output["result_file"] = std::string("b.json");
+  record.flags.execution["num_intra_threads"] = std::int64_t{1};
   EXPECT_EQ(keys_of(record).workload, before.workload);
 }
 
@@ -44,8 +44,17 @@ TEST(RecordFields, AnotherBatchIsOtherWorkAndIsNamed) {
 TEST(RecordFields, AFlagThatChangesTheWorkCounts) {
   Record record = made_record();
   const Keys before = keys_of(record);
-  record.workload.flags_all["weight_decay"] = 0.0;
+  record.flags.workload["weight_decay"] = 0.0;
   EXPECT_NE(keys_of(record).workload, before.workload);
+  EXPECT_EQ(keys_of(record).environment, before.environment);
+}
+
+TEST(RecordFields, AFlagThatChangesTheExecutionIsPartOfTheEnvironment) {
+  Record record = made_record();
+  const Keys before = keys_of(record);
+  record.flags.execution["autotune"] = std::string("full");
+  EXPECT_EQ(keys_of(record).workload, before.workload);
+  EXPECT_NE(keys_of(record).environment, before.environment);
 }
 
 TEST(RecordFields, ThreadsAndInstructionSetAreOfTheMachine) {
@@ -83,36 +92,6 @@ TEST(RecordFields, AContainersNameIsNoMachine) {
   record.host.hostname = "4f2a91c03be7";
   EXPECT_EQ(keys_of(record).machine, before.machine);
   EXPECT_EQ(machine_text(json_of(record)), "AMD EPYC 9654, 2 threads, avx512");
-}
-
-TEST(RecordFields, ASettingOfBeforeItsFlagIsThatByWhichTheRunWent) {
-  nlohmann::json record = json_of(made_record());
-  const std::string flags = "workload.flags_all.";
-  const auto value = [&](const char* flag) {
-    const Fields fields = comparable_environment(record);
-    const auto found = fields.find(flags + flag);
-    return found == fields.end() ? "absent" : found->second;
-  };
-  EXPECT_EQ(value("input_transfer"), "\"float\"");
-  EXPECT_EQ(value("conv_statistics"), "true");
-  EXPECT_EQ(value("conv_prologue"), "true");
-  EXPECT_EQ(value("cuda_graph"), "absent");
-  // The key stays that of the day on which the record was stored.
-  EXPECT_EQ(environment_fields(record).count(flags + "input_transfer"), 0);
-  record["gpu"] = {{{"name", "NVIDIA H100"}}};
-  EXPECT_EQ(value("input_transfer"), "\"float\"");
-  EXPECT_EQ(value("conv_statistics"), "false");
-  EXPECT_EQ(value("conv_prologue"), "false");
-  record["workload"]["flags_all"]["conv_statistics"] = true;
-  record["workload"]["flags_all"]["input_transfer"] = "uint8";
-  EXPECT_EQ(value("conv_statistics"), "true");
-  EXPECT_EQ(value("input_transfer"), "\"uint8\"");
-}
-
-TEST(RecordFields, AnotherToolsFileHasNoSettingsOfOurs) {
-  nlohmann::json record = json_of(made_record());
-  record["imported"] = {{"format", "tf-logs"}};
-  EXPECT_EQ(comparable_environment(record), environment_fields(record));
 }
 
 TEST(RecordFields, ARecordWithoutThemHasNone) {

@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr const char* kRate = "workload.flags_all.init_learning_rate";
+constexpr const char* kRate = "flags.workload.init_learning_rate";
 
 TEST(DistinctNames, AreTheTextsWhereTheseDiffer) {
   const std::vector<NamedWork> works = {
@@ -58,7 +58,7 @@ TEST(DistinctNames, NameWhatFollowsFromOthersOnlyWhereNothingElseTells) {
   const std::vector<NamedWork> works = {
       {.text = "lenet", .fields = {{"workload.model_params", "5"}}},
       {.text = "lenet",
-       .fields = {{"workload.model_params", "6"}, {"workload.flags_all.num_classes", "7"}}}};
+       .fields = {{"workload.model_params", "6"}, {"flags.workload.num_classes", "7"}}}};
   EXPECT_THAT(distinct_names(works),
               ElementsAre("lenet (num_classes not recorded)", "lenet (num_classes 7)"));
   const std::vector<NamedWork> imported = {

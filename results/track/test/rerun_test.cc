@@ -16,7 +16,9 @@ namespace {
 
 TEST(Rerun, CommandGetsRevisionAndFlags) {
   const nlohmann::json record = {
-      {"workload", {{"flags", {{"model", "le net"}, {"batch_size", 8}, {"result_file", "a"}}}}}};
+      {"flags",
+       {{"given", {{"model", "le net"}, {"batch_size", 8}, {"result_file", "a"}}},
+        {"output", {{"result_file", "a"}}}}}};
   EXPECT_EQ(filled_command("run {rev} -- {flags} {rev}", "abc", record),
             "run 'abc' -- --batch_size='8' --model='le net' 'abc'");
   EXPECT_THROW(filled_command("run", "abc", record), UsageError);
