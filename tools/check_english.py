@@ -20,7 +20,7 @@ MOST_WORDS = 25
 # What is not plain English, and what to write.
 PHRASES = (
     (r"\banew\b", "again"),
-    (r"\b(?:is|are|was|were) none\b", "there is no X"),
+    (r"\b(?:is|are|was|were) (?-i:none)\b", "there is no X"),
     (r"\b(?:is|are) no (?!longer\b|more\b|less\b|different\b|better\b|worse\b|faster\b|slower\b|larger\b|smaller\b)[a-z]+",
      "is not an X, there is no X"),
     (r"\btells? of\b", "reports"),

@@ -36,7 +36,7 @@ std::vector<std::string> fusions_of(const Node& node) {
   }
   if (node.op == &kConv2d) {
     if (const auto& norm = node.attributes.as<Conv2dAttributes>().batch_norm) {
-      parts.push_back(fmt::format("{}: sums of the batch norm behind it (--conv_statistics=false)",
+      parts.push_back(fmt::format("{}: sums of the following batch norm (--conv_statistics=false)",
                                   node.op->name));
       add_fusions(kBatchNorm, norm->epilogue, parts);
     }

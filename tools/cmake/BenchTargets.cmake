@@ -12,7 +12,7 @@ set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 option(BENCH_WARNINGS_AS_ERRORS "Warnings are errors" OFF)
 set(BENCH_SANITIZE "" CACHE STRING "Sanitizers, as -fsanitize takes them (address,undefined or thread)")
 option(BENCH_SANITIZE_WHOLE "With BENCH_SANITIZE: also the checks that take long to compile" OFF)
-option(BENCH_VERIFY_HEADERS "Compile every header alone that no source of its own includes first" OFF)
+option(BENCH_VERIFY_HEADERS "Compile alone every header that is not the first include of its source" OFF)
 set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ${BENCH_VERIFY_HEADERS})
 option(BENCH_UNITY "Compile several sources of a target as one file (CMake's unity build)" ON)
 

@@ -123,7 +123,7 @@ class FormatsTest(unittest.TestCase):
         record = base64.b64decode(
             "RwAAAAAAAAC6w/ubCkUKJwoNaW1hZ2UvZW5jb2RlZBIWChQKEnRoaXMgaXMgbm8gcGljdHVyZQoa"
             "ChFpbWFnZS9jbGFzcy9sYWJlbBIFGgMKAQFzBzzi")
-        ours = tfrecord.example(tfrecord.image_features(b"this is no picture", 1))
+        ours = tfrecord.example(tfrecord.image_features(b"this is " b"no picture", 1))
         self.assertEqual(tfrecord.frame(ours), record)
 
     def test_varints(self):

@@ -84,10 +84,10 @@ TEST_F(SourceVersion, LeavesAHeaderThatWouldNotChangeAlone) {
 }
 
 TEST_F(SourceVersion, SaysWhyThereIsNone) {
-  EXPECT_THAT(written(source()), HasSubstr("git told no revision of the source"));
+  EXPECT_THAT(written(source()), HasSubstr("git reported no revision of the source"));
   commit();
   fs::create_directory(source() / "unpacked");
-  EXPECT_THAT(written(source() / "unpacked"), HasSubstr("was no git checkout of its own"));
+  EXPECT_THAT(written(source() / "unpacked"), HasSubstr("was not a separate git checkout"));
 }
 
 }  // namespace
