@@ -134,7 +134,7 @@ struct Executor::State {
 
   void launch(std::size_t s) {
     if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
-      throw RunCancelled("the run was cancelled");
+      throw Cancelled("the run was cancelled");
     }
     BoundStep& step = bound.steps()[s];
     step.kernel->launch(*stream, step.inputs, step.outputs, bound.workspace().data);

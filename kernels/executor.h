@@ -17,12 +17,6 @@
 
 namespace bench {
 
-/// Another thread cancelled a run.
-class RunCancelled : public DeviceError {
- public:
-  using DeviceError::DeviceError;
-};
-
 struct ExecutorOptions {
   DataFormat format = DataFormat::automatic;
   /// Same as in LoweringOptions; only the constructor uses them.
@@ -122,7 +116,7 @@ class Executor {
   /// number of final gradients in `parts`, whose entries must increase. Discards recordings.
   void set_gradients_final(GradientsFinal gradients_final, std::vector<std::size_t> parts = {});
 
-  /// Once the value is true, every run ends before its next kernel, with RunCancelled. Null, the
+  /// Once the value is true, every run ends before its next kernel, with Cancelled. Null, the
   /// default, disables this. It is checked before each kernel launch.
   void set_cancelled(const std::atomic<bool>* cancelled);
 

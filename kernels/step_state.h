@@ -14,7 +14,7 @@ struct LossScaleRule {
 };
 
 /// The values that the host sets for a step.
-struct StepOrders {
+struct StepParameters {
   double learning_rate = 0;
   /// The factor for the gradients, in addition to the loss scale.
   double gradient_scale = 1;
@@ -28,7 +28,7 @@ struct StepOrders {
 /// reads it there, so that a recording does not freeze it. The host writes the orders before a
 /// step; the device maintains the rest without waiting.
 struct StepState {
-  StepOrders orders = {};
+  StepParameters orders = {};
   double loss_scale = 1;
   /// The same in f32.
   float narrow_loss_scale = 1;

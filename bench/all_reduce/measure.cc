@@ -115,7 +115,7 @@ void run_towers(int towers, const Work& work, const Cancel& cancel) {
         } catch (const std::exception& error) {
           cancel(rank, error.what());
           const std::lock_guard lock(mutex);
-          if (first == nullptr || dynamic_cast<const CollectiveCancelled*>(&error) == nullptr) {
+          if (first == nullptr || dynamic_cast<const Cancelled*>(&error) == nullptr) {
             first = std::current_exception();
           }
         }

@@ -86,7 +86,7 @@ std::string json_of(std::span<const CaseResult> results, const ReportHeading& he
     auto& entry =
         cases.emplace_back(nlohmann::ordered_json{{"bytes", result.measured.bytes()},
                                                   {"dtype", name_of(result.measured.dtype)},
-                                                  {"stretch_elements", result.measured.elements},
+                                                  {"buffer_elements", result.measured.elements},
                                                   {"bound_seconds", nullptr},
                                                   {"specs", nlohmann::ordered_json::array()}});
     if (result.bound) {

@@ -52,7 +52,7 @@ void RepeatedStep::enqueue_kernels(const std::function<void()>& meanwhile) {
   if (strategy_ != nullptr) {
     strategy_->begin_step();
   }
-  tower_.upload_orders();
+  tower_.upload_parameters();
   if (parts_are_recorded_) {
     tower_.executor().enqueue_recorded();
   } else {

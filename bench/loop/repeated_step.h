@@ -37,9 +37,9 @@ class RepeatedStep {
   [[nodiscard]] bool replayed() const { return recorded_ != nullptr; }
   /// A remark if steps should be replayed but are not, or only in parts; else empty.
   [[nodiscard]] const std::string& remark() const { return remark_; }
-  /// UpdateStrategy::gradients_meet(); empty for a forward-only run.
-  [[nodiscard]] std::string_view gradients_meet() const {
-    return strategy_ == nullptr ? std::string_view() : strategy_->gradients_meet();
+  /// UpdateStrategy::reduced_on(); empty for a forward-only run.
+  [[nodiscard]] std::string_view reduced_on() const {
+    return strategy_ == nullptr ? std::string_view() : strategy_->reduced_on();
   }
 
  private:

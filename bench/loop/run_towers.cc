@@ -9,12 +9,12 @@ namespace bench {
 namespace {
 
 TowerWithUpdate make_member(const RunSettings& settings, std::unique_ptr<Tower> tower, int number,
-                            TowerMeeting& meeting) {
+                            TowerCommunicator& communicator) {
   TowerWithUpdate member{.tower = std::move(tower), .update = nullptr};
   if (settings.training()) {
-    member.update =
-        settings.strategy->make({.tower = *member.tower, .number = number, .meeting = meeting},
-                                strategy_settings(settings));
+    member.update = settings.strategy->make(
+        {.tower = *member.tower, .number = number, .communicator = communicator},
+        strategy_settings(settings));
   }
   return member;
 }
@@ -78,11 +78,11 @@ std::unique_ptr<Towers> make_run_towers(const RunSettings& settings, TowerThread
   options.admit = {};
   options.tuner = {};
   options.pinned = &plan.lowered.choices;
-  const auto make = [&](int number, TowerMeeting& meeting) {
+  const auto make = [&](int number, TowerCommunicator& communicator) {
     Backend& backend = *sources.backends[static_cast<std::size_t>(number)];
     return make_member(
         chosen, std::make_unique<Tower>(sources.graph(number), backend, options, sources.values),
-        number, meeting);
+        number, communicator);
   };
   return std::make_unique<Towers>(threads, make,
                                   all_reduces(chosen) ? chosen.sharing.sums : SumSettings{});
@@ -93,9 +93,9 @@ std::unique_ptr<Towers> make_lone_tower(const RunSettings& settings, TowerThread
                                         const ExecutorOptions& options,
                                         const InitialValues& values) {
   check(threads.size() == 1, "a lone tower needs exactly one thread");
-  const auto make = [&](int number, TowerMeeting& meeting) {
+  const auto make = [&](int number, TowerCommunicator& communicator) {
     return make_member(settings, std::make_unique<Tower>(graph, backend, options, values), number,
-                       meeting);
+                       communicator);
   };
   // A single tower adds nothing, unless NCCL is tried.
   const bool tries_nccl = settings.device == RunDevice::gpu && all_reduces(settings) &&

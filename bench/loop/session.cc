@@ -40,7 +40,7 @@ class Session {
     result_.losses.reserve(settings.training() ? expected : 0);
     result_.accuracies.reserve(settings.accuracies() ? expected : 0);
     if (steps_.size() > 1) {
-      result_.gradients_meet = steps_.front()->gradients_meet();
+      result_.reduced_on = steps_.front()->reduced_on();
     }
   }
 
@@ -231,16 +231,16 @@ class Session {
       return std::nullopt;
     }
     const nanoseconds got = parts_.clock.now();
-    const StepOrders orders{.learning_rate = learning_rate_.at(global_step_),
-                            .gradient_scale = gradient_scale(settings_),
-                            .number = layer_step(settings_, global_step_)};
+    const StepParameters orders{.learning_rate = learning_rate_.at(global_step_),
+                                .gradient_scale = gradient_scale(settings_),
+                                .number = layer_step(settings_, global_step_)};
     const auto run_one = [&](int number) {
       Tower& tower = parts_.towers[number];
       const auto place = static_cast<std::size_t>(number);
       Laps& laps = laps_[place];
       laps.begun = parts_.clock.now();
       feeding_.feed(number);
-      tower.set_orders(orders);
+      tower.set_parameters(orders);
       laps.fed = parts_.clock.now();
       feeding_.enqueue(number, *steps_[place]);
       if (UpdateStrategy* const update = parts_.towers.update(number)) {

@@ -44,8 +44,8 @@ struct SessionResult {
   std::vector<double> losses;
   /// The accuracies of each measured step; empty if they are not computed.
   std::vector<report::Accuracies> accuracies;
-  /// UpdateStrategy::gradients_meet() with several towers; else empty.
-  std::string gradients_meet;
+  /// UpdateStrategy::reduced_on() with several towers; else empty.
+  std::string reduced_on;
   /// From the end of warm-up to the end of the last step.
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};

@@ -67,16 +67,16 @@ std::size_t PlannedMemory::optimizer() const {
   return bytes;
 }
 
-std::size_t PlannedMemory::meeting() const {
+std::size_t PlannedMemory::communicator() const {
   std::size_t bytes = 0;
   for (const StrategyMemory& each : updates) {
-    bytes += each.meeting;
+    bytes += each.communicator;
   }
   return bytes;
 }
 
 MemoryNeed PlannedMemory::of_tower(std::size_t tower) const {
-  const std::size_t host = updates[tower].meeting + input_slots / towers();
+  const std::size_t host = updates[tower].communicator + input_slots / towers();
   return on_device ? MemoryNeed{.host = host, .device = computing(tower)}
                    : MemoryNeed{.host = host + computing(tower)};
 }
@@ -94,8 +94,8 @@ std::vector<MemoryRegion> PlannedMemory::regions() const {
     region.bytes *= towers();
   }
   all.push_back({.name = "optimizer", .bytes = optimizer()});
-  if (meeting() > 0) {
-    all.push_back({.name = "meeting", .bytes = meeting()});
+  if (communicator() > 0) {
+    all.push_back({.name = "communicator", .bytes = communicator()});
   }
   all.push_back({.name = "input", .bytes = input_slots});
   return all;
@@ -109,8 +109,8 @@ std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
   out << "per tower " << memory.executor << "; all " << memory.towers() << " towers "
       << format_bytes(memory.towers() * memory.executor.total()) << ", optimizer "
       << format_bytes(memory.optimizer());
-  if (memory.meeting() > 0) {
-    out << ", meeting " << format_bytes(memory.meeting());
+  if (memory.communicator() > 0) {
+    out << ", communicator " << format_bytes(memory.communicator());
   }
   out << ", input " << format_bytes(memory.input_slots);
   for (std::size_t tower = 0; tower < memory.towers(); ++tower) {
@@ -130,7 +130,7 @@ MemoryNeed MemoryLimits::need_of(const PlannedMemory& memory) const {
   const std::size_t computing = memory.share_device
                                     ? memory.towers() * memory.executor.total() + memory.optimizer()
                                     : memory.computing(memory.largest_tower());
-  return {.host = memory.input_slots + memory.meeting() + memory.check.host,
+  return {.host = memory.input_slots + memory.communicator() + memory.check.host,
           .device = computing + memory.check.device};
 }
 
@@ -184,7 +184,7 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const To
     memory.updates =
         settings.strategy->memory(tower.segments, settings.towers, strategy_settings(settings));
     for (StrategyMemory& each : memory.updates) {
-      each.meeting = memory.on_device ? each.meeting : 0;
+      each.communicator = memory.on_device ? each.communicator : 0;
     }
     // The check keeps every tower's gradients.
     if (!memory.on_device) {
@@ -294,8 +294,8 @@ std::optional<std::string> memory_shortage(const RunSettings& settings, const Pl
     return fmt::format("{}, optimizer {}", executor.str(), format_bytes(optimizer));
   };
   std::string host = fmt::format("input {}", format_bytes(memory.input_slots));
-  if (memory.meeting() > 0) {
-    host = fmt::format("gradient exchange {}, {}", format_bytes(memory.meeting()), host);
+  if (memory.communicator() > 0) {
+    host = fmt::format("gradient exchange {}, {}", format_bytes(memory.communicator()), host);
   }
   if (!limits.device) {
     host = fmt::format("{}, {}", rest(memory.optimizer()), host);

@@ -38,7 +38,7 @@ struct PlannedMemory {
   [[nodiscard]] std::size_t towers() const { return updates.size(); }
   /// For all towers: optimizer slots, and the buffers that reduce gradients.
   [[nodiscard]] std::size_t optimizer() const;
-  [[nodiscard]] std::size_t meeting() const;
+  [[nodiscard]] std::size_t communicator() const;
   /// The memory in which a tower computes.
   [[nodiscard]] std::size_t computing(std::size_t tower) const {
     return executor.total() + updates[tower].computing;
@@ -50,7 +50,7 @@ struct PlannedMemory {
   /// The regions of all towers, without the check.
   [[nodiscard]] std::vector<MemoryRegion> regions() const;
   [[nodiscard]] std::size_t total() const {
-    return towers() * executor.total() + optimizer() + meeting() + input_slots;
+    return towers() * executor.total() + optimizer() + communicator() + input_slots;
   }
 };
 /// "activations 1.9 GiB, variables ..., optimizer ..., input ..."; with several towers also the

@@ -380,7 +380,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
                                          .top5 = known(session.top_5, no_accuracy)});
   record.build.exe_sha256 = program_sha256();
   add_tower_times(record.towers, session);
-  record.choices.gradients_meet = session.gradients_meet;
+  record.choices.reduced_on = session.reduced_on;
   if (settings.record.scaling && !session.steps.empty()) {
     record.scaling = scaling_of(*settings.record.scaling, record);
   }

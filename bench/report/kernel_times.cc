@@ -18,7 +18,7 @@ void time_step(Tower& tower, UpdateStrategy* strategy, KernelTimes& times) {
   const auto updated = backend.make_event();
   times.last.begun = std::chrono::steady_clock::now();
   tower.stream().record(*begun);
-  tower.upload_orders();
+  tower.upload_parameters();
   tower.executor().enqueue_timed();
   tower.stream().record(*computed);
   if (strategy != nullptr) {

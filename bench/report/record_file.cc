@@ -61,10 +61,10 @@ RecordFile::RecordFile(const RunSettings& settings, results::Record record, std:
       record_(std::move(record)),
       out_(out) {
   if (settings.files.result) {
-    result_ = results::make_writer("json", *settings.files.result);
+    result_.emplace(*settings.files.result);
   }
   if (settings_.report_to) {
-    report_ = results::make_writer("json", *settings_.report_to);
+    report_.emplace(*settings_.report_to);
   }
   if (!settings.dump.any() && !settings.files.dump_tensors) {
     store_ = settings_.store;
@@ -115,17 +115,17 @@ void RecordFile::store(const results::StoredRun& run, bool in_a_file) const {
     if (in_a_file) throw;
     const std::filesystem::path path =
         std::filesystem::temp_directory_path() / fmt::format("bench-{}.json", run.record_id);
-    results::make_writer("json", path.string())->write(record_);
+    AtomicFile(path).write(results::record_json(record_));
     throw WriteError(fmt::format("{}; the record is in {}", error.what(), path.string()));
   }
 }
 
 void RecordFile::write_for_now(results::Status status, bool partial, const std::string& reason) {
   finish(status, partial, reason);
-  for (const auto* writer : {&result_, &report_}) {
-    if (*writer && (*writer)->replaces()) {
+  for (const auto* file : {&result_, &report_}) {
+    if (*file && (*file)->replaces()) {
       out_.flush();
-      (*writer)->write(record_);
+      (*file)->write(results::record_json(record_));
     }
   }
 }

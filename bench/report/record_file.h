@@ -2,12 +2,12 @@
 
 #include <filesystem>
 #include <iosfwd>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "bench/plan/settings.h"
-#include "results/record/writer.h"
+#include "models/base/atomic_file.h"
+#include "results/record/record.h"
 #include "results/store/stored_run.h"
 
 namespace bench {
@@ -38,10 +38,10 @@ class RecordFile {
   void store(const results::StoredRun& run, bool in_a_file) const;
   void finish(results::Status status, bool partial, const std::string& reason);
 
-  /// Null if it was not requested.
-  std::unique_ptr<results::RecordWriter> result_{};
+  /// Empty if it was not requested.
+  std::optional<AtomicFile> result_{};
   /// For the program that repeats this run and discards the file afterwards.
-  std::unique_ptr<results::RecordWriter> report_{};
+  std::optional<AtomicFile> report_{};
   std::optional<std::filesystem::path> store_{};
   std::optional<std::string> logs_;
   RecordSettings settings_;

@@ -93,8 +93,8 @@ void dump_first_step(const RunSettings& settings, const RunTensorFiles& files, T
   } else {
     tower.feed(batch.images, batch.labels);
   }
-  tower.set_orders({.number = layer_step(settings, 0)});
-  tower.upload_orders();
+  tower.set_parameters({.number = layer_step(settings, 0)});
+  tower.upload_parameters();
   tower.enqueue_run();
   tower.wait();
   tell(watch, 1, 1);

@@ -40,7 +40,7 @@ in_parts='note: steps are replayed from recordings of their parts'
 same_bits $lenet --virtual_gpus=2 --variable_update=replicated --allreduce_bucket_mb=1
 says "$out" "Devices:     ['/gpu:0', '/gpu:1']"
 says "$err" "$in_parts: the gradients of several towers are reduced on the host"
-record_holds "r['choices']['gradients_meet'] == 'host'" "$work/2.json"
+record_holds "r['choices']['reduced_on'] == 'host'" "$work/2.json"
 says "$err" 'the time on each tower is unavailable: the host does not wait for each part'
 record_holds "all(t['computing'] is None and t['planned_device_bytes'] > 0 and t['planned_host_bytes'] > 0 \
 for t in r['towers']) and 'the host does not wait' in r['capture_errors']['towers.1.computing']" "$work/2.json"
@@ -48,7 +48,7 @@ for t in r['towers']) and 'the host does not wait' in r['capture_errors']['tower
 same_bits $lenet --virtual_gpus=2 --variable_update=parameter_server --allreduce_bucket_mb=1
 says "$out" "Devices:     ['/gpu:0', '/gpu:1']"
 says "$err" "$in_parts: several towers synchronize on the host between device-to-device copies"
-record_holds "r['choices']['gradients_meet'] == 'devices'" "$work/2.json"
+record_holds "r['choices']['reduced_on'] == 'devices'" "$work/2.json"
 # shellcheck disable=SC2086
 under 2 $lenet --virtual_gpus=2 --variable_update=independent
 lacks "$err" 'note: steps are '
@@ -74,7 +74,7 @@ done
 same_bits $lenet --num_gpus=2 --variable_update=replicated
 says "$err" 'note: NCCL 2.28.9 adds the gradients'
 says "$out" 'AllReduce:   nccl'
-record_holds "r['choices']['gradients_meet'] == 'nccl'" "$work/2.json"
+record_holds "r['choices']['reduced_on'] == 'nccl'" "$work/2.json"
 lacks "$err" 'note: steps are '
 run 0 --verify --model=lenet --device=gpu --num_gpus=2 --variable_update=replicated
 says "$out" ' ok; '

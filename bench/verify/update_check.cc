@@ -17,13 +17,13 @@ constexpr double kLossScale = 2;
 constexpr double kNudge = 0x1p-20;
 // The rates are large, so that no term is lost in the rounding of the others. No value occurs
 // twice, so that every part of a rule is visible.
-constexpr std::array kUpdates{StepOrders{.learning_rate = 16384, .gradient_scale = 0.5},
-                              StepOrders{.learning_rate = 8192, .gradient_scale = 0.125}};
-constexpr StepOrders kUpdateWithout{.learning_rate = 4096, .gradient_scale = 0.25};
+constexpr std::array kUpdates{StepParameters{.learning_rate = 16384, .gradient_scale = 0.5},
+                              StepParameters{.learning_rate = 8192, .gradient_scale = 0.125}};
+constexpr StepParameters kUpdateWithout{.learning_rate = 4096, .gradient_scale = 0.25};
 
 /// The step parameters of the updates, in order.
 struct Updates {
-  std::vector<StepOrders> orders;
+  std::vector<StepParameters> orders;
   /// The number of updates before the first gradients.
   std::size_t without = 0;
   /// An update's gradients were computed with the variables before the last `lag` updates, or with
@@ -213,15 +213,15 @@ void update(Tower& tower, UpdateStrategy& strategy, const StrategySettings& sett
   KeptGradients gradients(tower);
   tower.set_loss_scale(kLossScale);
   strategy.reset();
-  std::vector<StepOrders> orders = updates.orders;
+  std::vector<StepParameters> orders = updates.orders;
   if (settings.staged) {
     // With staged variables, another update reveals the variables of the last one.
     orders.push_back(kUpdateWithout);
   }
-  for (const StepOrders& order : orders) {
+  for (const StepParameters& order : orders) {
     gradients.put_back();
-    tower.set_orders(order);
-    tower.upload_orders();
+    tower.set_parameters(order);
+    tower.upload_parameters();
     strategy.update();
     strategy.watch();
     tower.wait();

@@ -94,7 +94,7 @@ class OptimizerRun {
     optimizer_->reset(*stream_, places_, device_state());
   }
   /// Without `decaying`, the decay uses the updated variables.
-  void update(const std::vector<float>& gradients, const StepOrders& orders,
+  void update(const std::vector<float>& gradients, const StepParameters& orders,
               const std::vector<float>* decaying = nullptr) {
     StepState state = read();
     state.orders = orders;

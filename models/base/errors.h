@@ -34,6 +34,13 @@ class DeviceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Ends a wait or work, because another tower or member of a collective failed. That failure is the
+/// cause to report.
+class Cancelled : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 /// Our own mistake. Exit status 1.
 class InternalError : public std::logic_error {
  public:

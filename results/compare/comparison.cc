@@ -91,7 +91,7 @@ void hold_against_each_other(ComparisonRow& row, const Side& base, const Side& o
   row.shift = stats::hodges_lehmann(from, to, options.alpha);
 }
 
-std::optional<ComparisonRow> row_of(const MatchedWork& work, const std::string& metric,
+std::optional<ComparisonRow> row_of(const MatchedWorkload& work, const std::string& metric,
                                     const CompareOptions& options) {
   const Side base = side_of(work.base, metric);
   const Side other = side_of(work.other, metric);
@@ -116,7 +116,8 @@ std::optional<ComparisonRow> row_of(const MatchedWork& work, const std::string& 
   return row;
 }
 
-std::set<std::string> names_where(const MatchedWork& work, bool (*wanted)(const StoredMetric&)) {
+std::set<std::string> names_where(const MatchedWorkload& work,
+                                  bool (*wanted)(const StoredMetric&)) {
   std::set<std::string> names;
   for (const auto* side : {&work.base, &work.other}) {
     for (const StoredRun* run : *side) {
@@ -134,7 +135,7 @@ bool has_direction(const StoredMetric& metric) {
   return is_noisy(metric) && metric.better != Better::kNone;
 }
 
-std::set<std::string> metrics_of(const MatchedWork& work, const CompareOptions& options) {
+std::set<std::string> metrics_of(const MatchedWorkload& work, const CompareOptions& options) {
   constexpr const char* kPrimary = "images_per_sec";
   if (options.metrics == std::vector<std::string>{"all"}) return names_where(work, is_noisy);
   if (!options.metrics.empty()) return {options.metrics.begin(), options.metrics.end()};
@@ -148,7 +149,7 @@ std::vector<double> distinct(const std::vector<double>& values) {
   return {once.begin(), once.end()};
 }
 
-void add_exact(Comparison& comparison, const MatchedWork& work) {
+void add_exact(Comparison& comparison, const MatchedWorkload& work) {
   for (const std::string& metric : names_where(work, is_exact)) {
     ExactDifference one{.workload = work.workload,
                         .metric = metric,
@@ -171,7 +172,7 @@ void add_geomeans(Comparison& comparison, const std::string& group) {
     comparison.geomeans.push_back(
         {.group = group,
          .metric = metric,
-         .works = runs.size(),
+         .workloads = runs.size(),
          .mean = stats::geometric_mean(
              runs, {.alpha = comparison.options.alpha, .seed = hash_name(group + metric)})});
   }
@@ -279,12 +280,12 @@ Comparison compare(const ComparedSide& base, const ComparedSide& other,
   // A run without its partner cannot be paired.
   comparison.options.paired = options.paired && ours.size() == base.runs.size() &&
                               theirs.size() == other.runs.size() && ours.size() == theirs.size();
-  const Matching matching = match_work(ours, theirs, options.ignored);
+  const Matching matching = match_workloads(ours, theirs, options.ignored);
   comparison.notes.insert(comparison.notes.end(), matching.unmatched.begin(),
                           matching.unmatched.end());
   std::vector<const StoredRun*> compared_base;
   std::vector<const StoredRun*> compared_other;
-  for (const MatchedWork& work : matching.works) {
+  for (const MatchedWorkload& work : matching.workloads) {
     compared_base.insert(compared_base.end(), work.base.begin(), work.base.end());
     compared_other.insert(compared_other.end(), work.other.begin(), work.other.end());
     for (const std::string& metric : metrics_of(work, options)) {

@@ -67,7 +67,7 @@ struct ExactDifference {
 struct GeomeanRow {
   std::string group{};  ///< Empty: all rows.
   std::string metric{};
-  std::size_t works = 0;
+  std::size_t workloads = 0;
   stats::GeometricMean mean{};
 };
 

@@ -40,7 +40,7 @@ std::string rows_table(const Comparison& comparison) {
   }
   for (const GeomeanRow& row : comparison.geomeans) {
     table.row({html_text(geomean_name(row, false)), html_text(row.metric), "", "",
-               geomean_text(row), fmt::format("over {} workloads", row.works), ""});
+               geomean_text(row), fmt::format("over {} workloads", row.workloads), ""});
   }
   return table.html();
 }

@@ -86,7 +86,7 @@ Ordered comparison_json(const Comparison& comparison) {
     json["geomean"].push_back(
         {{"group", row.group},
          {"metric", row.metric},
-         {"works", row.works},
+         {"workloads", row.workloads},
          {"change", stats::relative_change(row.mean.log_ratio)},
          {"interval", row.mean.interval ? interval_json(stats::relative_change(*row.mean.interval))
                                         : Ordered(nullptr)}});

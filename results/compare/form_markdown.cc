@@ -25,7 +25,7 @@ void write_table(std::ostream& out, const Comparison& comparison) {
   }
   for (const GeomeanRow& row : comparison.geomeans) {
     out << "| " << markdown_cell(geomean_name(row, true)) << " | | | " << geomean_text(row)
-        << " | over " << row.works << " workloads | |\n";
+        << " | over " << row.workloads << " workloads | |\n";
   }
 }
 

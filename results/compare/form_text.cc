@@ -41,7 +41,7 @@ std::vector<TextLine> body_of(const Comparison& comparison, bool with_metric) {
   }
   for (const GeomeanRow& row : comparison.geomeans) {
     lines.push_back({geomean_name(row, with_metric), "", "", geomean_text(row),
-                     fmt::format("over {} workloads", row.works), ""});
+                     fmt::format("over {} workloads", row.workloads), ""});
   }
   return lines;
 }

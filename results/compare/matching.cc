@@ -6,7 +6,7 @@
 
 #include "models/base/errors.h"
 #include "results/store/record_fields.h"
-#include "results/store/work_names.h"
+#include "results/store/workload_names.h"
 
 namespace bench::results {
 namespace {
@@ -20,28 +20,28 @@ bool is_ignored(const std::string& path, const IgnoredFields& ignored) {
                      [&](const std::string& name) { return names_field(name, path); });
 }
 
-Fields work_fields(const StoredRun& run, const IgnoredFields& ignored) {
+Fields fields_without(const StoredRun& run, const IgnoredFields& ignored) {
   Fields fields = workload_fields(run.record);
   std::erase_if(fields, [&](const auto& field) { return is_ignored(field.first, ignored); });
   return fields;
 }
 
-using Works = std::map<std::string, std::vector<const StoredRun*>>;
+using Workloads = std::map<std::string, std::vector<const StoredRun*>>;
 
-Works works_of(std::span<const StoredRun> runs, const IgnoredFields& ignored) {
-  Works works;
-  for (const StoredRun& run : runs) works[work_key(run, ignored)].push_back(&run);
-  return works;
+Workloads workloads_of(std::span<const StoredRun> runs, const IgnoredFields& ignored) {
+  Workloads workloads;
+  for (const StoredRun& run : runs) workloads[workload_key_without(run, ignored)].push_back(&run);
+  return workloads;
 }
 
 using Difference = std::map<std::string, std::pair<std::string, std::string>>;
 
 Difference difference_of(const StoredRun& a, const StoredRun& b, const IgnoredFields& ignored) {
-  return differing_fields(work_fields(a, ignored), work_fields(b, ignored));
+  return differing_fields(fields_without(a, ignored), fields_without(b, ignored));
 }
 
 /// The workload of `others` that differs from that of `run` in the fewest fields.
-std::optional<Difference> nearest_difference(const StoredRun& run, const Works& others,
+std::optional<Difference> nearest_difference(const StoredRun& run, const Workloads& others,
                                              const IgnoredFields& ignored) {
   std::optional<Difference> nearest;
   for (const auto& [key, runs] : others) {
@@ -67,16 +67,16 @@ std::string text_of(const Difference& difference) {
 }
 
 /// Gives the workloads distinct names.
-void name_works(std::vector<MatchedWork>& works, const IgnoredFields& ignored) {
-  std::vector<NamedWork> named;
-  for (const MatchedWork& work : works) {
-    named.push_back({.text = work.workload, .fields = work_fields(*work.base.front(), ignored)});
+void name_workloads(std::vector<MatchedWorkload>& workloads, const IgnoredFields& ignored) {
+  std::vector<NamedWorkload> named;
+  for (const MatchedWorkload& work : workloads) {
+    named.push_back({.text = work.workload, .fields = fields_without(*work.base.front(), ignored)});
   }
   const std::vector<std::string> names = distinct_names(named);
-  for (std::size_t i = 0; i < works.size(); ++i) works[i].workload = names[i];
+  for (std::size_t i = 0; i < workloads.size(); ++i) workloads[i].workload = names[i];
 }
 
-std::string lacking(const char* side, const StoredRun& run, const Works& others,
+std::string lacking(const char* side, const StoredRun& run, const Workloads& others,
                     const IgnoredFields& ignored) {
   const auto nearest = nearest_difference(run, others, ignored);
   if (!nearest) return fmt::format("{} is only in {}", run.workload, side);
@@ -86,8 +86,8 @@ std::string lacking(const char* side, const StoredRun& run, const Works& others,
 
 }  // namespace
 
-std::string work_key(const StoredRun& run, const IgnoredFields& ignored) {
-  return ignored.empty() ? run.workload_key : key_of(work_fields(run, ignored));
+std::string workload_key_without(const StoredRun& run, const IgnoredFields& ignored) {
+  return ignored.empty() ? run.workload_key : key_of(fields_without(run, ignored));
 }
 
 void check_fields(std::span<const StoredRun> runs, const std::vector<std::string>& names,
@@ -121,15 +121,15 @@ std::string fields_text(const StoredRun& run, const std::vector<std::string>& na
   return text;
 }
 
-Matching match_work(std::span<const StoredRun> base, std::span<const StoredRun> other,
-                    const IgnoredFields& ignored) {
-  const Works ours = works_of(base, ignored);
-  const Works theirs = works_of(other, ignored);
+Matching match_workloads(std::span<const StoredRun> base, std::span<const StoredRun> other,
+                         const IgnoredFields& ignored) {
+  const Workloads ours = workloads_of(base, ignored);
+  const Workloads theirs = workloads_of(other, ignored);
   Matching matching;
   for (const auto& [key, runs] : ours) {
     const auto found = theirs.find(key);
     if (found != theirs.end()) {
-      matching.works.push_back(
+      matching.workloads.push_back(
           {.workload = runs.front()->workload, .base = runs, .other = found->second});
     } else {
       matching.unmatched.push_back(lacking("base", *runs.front(), theirs, ignored));
@@ -140,7 +140,7 @@ Matching match_work(std::span<const StoredRun> base, std::span<const StoredRun> 
       matching.unmatched.push_back(lacking("new", *runs.front(), ours, ignored));
     }
   }
-  if (matching.works.empty()) {
+  if (matching.workloads.empty()) {
     std::optional<Difference> nearest;
     for (const auto& [key, runs] : ours) {
       auto difference = nearest_difference(*runs.front(), theirs, ignored);
@@ -152,10 +152,10 @@ Matching match_work(std::span<const StoredRun> base, std::span<const StoredRun> 
                     "--ignore=FIELD to compare them anyway",
                     text_of(*nearest)));
   }
-  name_works(matching.works, ignored);
+  name_workloads(matching.workloads, ignored);
   std::stable_sort(
-      matching.works.begin(), matching.works.end(),
-      [](const MatchedWork& a, const MatchedWork& b) { return a.workload < b.workload; });
+      matching.workloads.begin(), matching.workloads.end(),
+      [](const MatchedWorkload& a, const MatchedWorkload& b) { return a.workload < b.workload; });
   return matching;
 }
 

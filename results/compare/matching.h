@@ -14,7 +14,7 @@ namespace bench::results {
 using IgnoredFields = std::vector<std::string>;
 
 /// Equal for runs of the same workload, apart from the ignored fields.
-std::string work_key(const StoredRun& run, const IgnoredFields& ignored);
+std::string workload_key_without(const StoredRun& run, const IgnoredFields& ignored);
 
 /// Throws UsageError, which names `option`, for a name that is not a field of any of these runs.
 void check_fields(std::span<const StoredRun> runs, const std::vector<std::string>& names,
@@ -24,20 +24,20 @@ void check_fields(std::span<const StoredRun> runs, const std::vector<std::string
 std::string fields_text(const StoredRun& run, const std::vector<std::string>& names);
 
 /// Runs of the same workload on two sides.
-struct MatchedWork {
+struct MatchedWorkload {
   std::string workload{};  ///< Name for readers, distinct from the other workloads' names.
   std::vector<const StoredRun*> base{};
   std::vector<const StoredRun*> other{};
 };
 
 struct Matching {
-  std::vector<MatchedWork> works{};      ///< By the workload's name.
-  std::vector<std::string> unmatched{};  ///< A sentence for each workload that one side lacks.
+  std::vector<MatchedWorkload> workloads{};  ///< By the workload's name.
+  std::vector<std::string> unmatched{};      ///< A sentence for each workload that one side lacks.
 };
 
 /// Throws DataError if the sides have no common workload. The message names the fields in which the
 /// nearest workloads differ, and both values.
-Matching match_work(std::span<const StoredRun> base, std::span<const StoredRun> other,
-                    const IgnoredFields& ignored);
+Matching match_workloads(std::span<const StoredRun> base, std::span<const StoredRun> other,
+                         const IgnoredFields& ignored);
 
 }  // namespace bench::results

@@ -49,7 +49,7 @@ svg .ratio { fill: var(--mark); stroke: var(--mark); }
 svg .open { fill: var(--paper); }
 svg .band { fill: var(--band); }
 svg .level { stroke: var(--ink); stroke-width: 1.5; }
-svg .night { fill: var(--mark); }
+svg .point { fill: var(--mark); }
 svg .odd { fill: none; stroke: var(--warn); stroke-width: 2; }
 svg .change { stroke: var(--warn); stroke-width: 1.5; stroke-dasharray: 2 2; }
 svg .note { fill: var(--warn); }

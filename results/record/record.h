@@ -307,7 +307,7 @@ struct Choices {
   std::map<std::string, LayerChoice> nodes{};
   std::map<std::string, std::string> held{};  ///< Layouts of inputs and variables.
   /// Where the gradients of several towers are added: host, devices or nccl; otherwise empty.
-  std::string gradients_meet{};
+  std::string reduced_on{};
 };
 
 /// One number of the run's check. A number of the fingerprint is compared with the stored one, a

@@ -253,7 +253,7 @@ void put_choices(Section out, const Choices& choices) {
     node.put("outputs", choice.outputs);
   }
   out.put("held", choices.held);
-  out.put("gradients_meet", choices.gradients_meet);
+  out.put("reduced_on", choices.reduced_on);
 }
 
 std::vector<std::int64_t> counts(const std::vector<std::chrono::nanoseconds>& times) {

@@ -19,7 +19,7 @@ namespace {
 std::string embedded_data(const ReportData& data, bool anonymize) {
   nlohmann::ordered_json root = {{"schema", "bench.report/1"},
                                  {"systems", nlohmann::ordered_json::array()},
-                                 {"works", nlohmann::ordered_json::array()}};
+                                 {"workloads", nlohmann::ordered_json::array()}};
   for (const ReportSystem& system : data.systems) {
     root["systems"].push_back({{"name", system.name}, {"about", system.about}});
   }
@@ -34,7 +34,7 @@ std::string embedded_data(const ReportData& data, bool anonymize) {
       }
       cells.push_back(runs);
     }
-    root["works"].push_back({{"name", row.name}, {"runs", cells}});
+    root["workloads"].push_back({{"name", row.name}, {"runs", cells}});
   }
   return root.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

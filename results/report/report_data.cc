@@ -14,7 +14,7 @@
 #include "results/report/system_names.h"
 #include "results/stats/mann_whitney.h"
 #include "results/store/record_fields.h"
-#include "results/store/work_names.h"
+#include "results/store/workload_names.h"
 
 namespace bench::results {
 namespace {
@@ -100,20 +100,21 @@ std::size_t reference_of(const std::vector<ReportSystem>& systems, const std::st
 std::vector<ReportSystem> systems_of(const std::vector<const StoredRun*>& runs,
                                      const ReportOptions& options) {
   std::map<std::string, ReportSystem> by_key;
-  std::map<std::string, std::set<std::string>> works;
+  std::map<std::string, std::set<std::string>> workloads;
   for (const StoredRun* run : runs) {
     ReportSystem& system = by_key[run->machine_key];
     system.key = run->machine_key;
     system.runs.push_back(run);
-    works[run->machine_key].insert(run->workload_key);
+    workloads[run->machine_key].insert(run->workload_key);
   }
   std::vector<ReportSystem> systems;
   for (auto& [key, system] : by_key) systems.push_back(std::move(system));
   name_systems(systems, options.anonymize);
-  std::stable_sort(
-      systems.begin(), systems.end(), [&](const ReportSystem& a, const ReportSystem& b) {
-        return std::tuple(works[b.key].size(), a.name) < std::tuple(works[a.key].size(), b.name);
-      });
+  std::stable_sort(systems.begin(), systems.end(),
+                   [&](const ReportSystem& a, const ReportSystem& b) {
+                     return std::tuple(workloads[b.key].size(), a.name) <
+                            std::tuple(workloads[a.key].size(), b.name);
+                   });
   const auto reference = static_cast<std::ptrdiff_t>(reference_of(systems, options.reference));
   std::rotate(systems.begin(), systems.begin() + reference, systems.begin() + reference + 1);
   return systems;
@@ -127,13 +128,13 @@ const StoredRun& a_run_of(const ReportRow& row) {
 }
 
 void name_rows(std::vector<ReportRow>& rows) {
-  std::vector<NamedWork> works;
+  std::vector<NamedWorkload> workloads;
   for (const ReportRow& row : rows) {
     const StoredRun& run = a_run_of(row);
-    works.push_back({.text = run.workload.empty() ? row.key : run.workload,
-                     .fields = workload_fields(run.record)});
+    workloads.push_back({.text = run.workload.empty() ? row.key : run.workload,
+                         .fields = workload_fields(run.record)});
   }
-  std::vector<std::string> names = distinct_names(works);
+  std::vector<std::string> names = distinct_names(workloads);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].name = std::move(names[i]);
 }
 
@@ -174,19 +175,20 @@ std::vector<ReportRow> rows_of(const std::vector<const StoredRun*>& runs,
 
 void add_geometric_means(ReportData& data) {
   for (std::size_t i = 1; i < data.systems.size(); ++i) {
-    std::vector<stats::ModelRuns> works;
+    std::vector<stats::ModelRuns> workloads;
     std::string ids;
     for (const ReportRow& row : data.rows) {
       const ReportCell& cell = row.cells[i];
       if (cell.empty() || row.cells.front().empty()) continue;
-      works.push_back(
+      workloads.push_back(
           {.reference = logarithms(row.cells.front().speeds), .other = logarithms(cell.speeds)});
       for (const StoredRun* run : cell.runs) ids += run->record_id;
     }
     ReportSystem& system = data.systems[i];
-    system.works_in_mean = works.size();
-    if (works.empty()) continue;
-    system.geometric_mean = stats::geometric_mean(works, {.alpha = kAlpha, .seed = hash_name(ids)});
+    system.works_in_mean = workloads.size();
+    if (workloads.empty()) continue;
+    system.geometric_mean =
+        stats::geometric_mean(workloads, {.alpha = kAlpha, .seed = hash_name(ids)});
   }
 }
 

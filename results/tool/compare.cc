@@ -162,7 +162,7 @@ int compare_commands(const Arguments& arguments, Streams streams) {
       const std::array pair = {runs.base.front(), runs.other.front()};
       check_fields(pair, options.ignored, "ignore");
       check_fields(pair, options.by, "by");
-      (void)match_work(runs.base, runs.other, options.ignored);
+      (void)match_workloads(runs.base, runs.other, options.ignored);
     }
   };
   const InterleavedRuns runs = run_interleaved(plan, after);

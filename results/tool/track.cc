@@ -10,7 +10,7 @@
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
 #include "results/store/record_fields.h"
-#include "results/store/work_names.h"
+#include "results/store/workload_names.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"
 #include "results/track/forms.h"
@@ -109,23 +109,23 @@ class SeriesRecords {
 };
 
 /// Gives workloads with equal texts distinct names, which needs a record of each.
-void name_works(std::vector<NightlySeries>& series, const SeriesRecords& records) {
+void name_workloads(std::vector<RunSeries>& series, const SeriesRecords& records) {
   std::map<std::string, std::map<std::string, std::string>> runs;  // By text, then by workload.
-  for (const NightlySeries& one : series) {
-    runs[one.workload].emplace(one.workload_key, one.nights.front().run_ids.front());
+  for (const RunSeries& one : series) {
+    runs[one.workload].emplace(one.workload_key, one.points.front().run_ids.front());
   }
   std::map<std::string, std::string> names;
-  for (const auto& [text, works] : runs) {
-    if (works.size() == 1) continue;
-    std::vector<NamedWork> named;
-    for (const auto& [key, run] : works) {
+  for (const auto& [text, workloads] : runs) {
+    if (workloads.size() == 1) continue;
+    std::vector<NamedWorkload> named;
+    for (const auto& [key, run] : workloads) {
       named.push_back({.text = text, .fields = workload_fields(records.run(run).record)});
     }
     std::vector<std::string> distinct = distinct_names(named);
     std::size_t i = 0;
-    for (const auto& [key, run] : works) names[key] = std::move(distinct[i++]);
+    for (const auto& [key, run] : workloads) names[key] = std::move(distinct[i++]);
   }
-  for (NightlySeries& one : series) {
+  for (RunSeries& one : series) {
     const auto name = names.find(one.workload_key);
     if (name != names.end()) one.workload = name->second;
   }
@@ -136,8 +136,8 @@ void name_works(std::vector<NightlySeries>& series, const SeriesRecords& records
 void add_differences(Tracked& tracked, const SeriesRecords& records) {
   for (TrackedSeries& one : tracked.series) {
     for (SeriesChange& change : one.changes) {
-      const StoredRun before = records.run(one.series.nights[change.at - 1].run_ids.front());
-      const StoredRun after = records.run(one.series.nights[change.at].run_ids.front());
+      const StoredRun before = records.run(one.series.points[change.at - 1].run_ids.front());
+      const StoredRun after = records.run(one.series.points[change.at].run_ids.front());
       const std::array<const StoredRun*, 1> base = {&before};
       const std::array<const StoredRun*, 1> other = {&after};
       change.environment = environment_differences(base, other);
@@ -181,7 +181,7 @@ std::string user_name() {
 ChangeNote note_of(const TrackedSeries& one, const SeriesChange& change, const std::string& state,
                    const std::string& text) {
   ChangeNote note{.series_key = one.series.key,
-                  .at_run = one.series.nights[change.at].run_ids.front(),
+                  .at_run = one.series.points[change.at].run_ids.front(),
                   .p = change.p,
                   .effect = stats::relative_change(change.shift.estimate),
                   .state = state,
@@ -236,8 +236,8 @@ void annotate(const Arguments& arguments, Tracked& tracked) {
   Store store = open_store(arguments, Store::Access::kWrite);
   bool found = false;
   for (TrackedSeries& one : tracked.series) {
-    for (const Night& night : one.series.nights) {
-      for (const std::string& id : night.run_ids) {
+    for (const SeriesPoint& point : one.series.points) {
+      for (const std::string& id : point.run_ids) {
         if (run->size() < 4 || !id.starts_with(*run)) continue;
         found = true;
         one.annotations.push_back({.series_key = one.series.key, .run = id, .text = text});
@@ -311,13 +311,13 @@ int run_track(const Arguments& arguments, Streams streams) {
   for (const std::string& name : arguments.all("write")) (void)form_of(name);
   const std::vector<StoredRun> runs =
       select_runs(arguments, selectors, streams.err, Detail::kSummaries);
-  std::vector<NightlySeries> series = series_of(runs, selection);
+  std::vector<RunSeries> series = series_of(runs, selection);
   if (series.empty()) {
     throw DataError(
         fmt::format("no run with status ok has the metric {}", selection.metrics.front()));
   }
   const SeriesRecords records(arguments, runs);
-  name_works(series, records);
+  name_workloads(series, records);
   const Notes notes = read_notes(arguments);
   Tracked tracked = track(series, options, notes.changes, notes.annotations);
   for (const std::string& why : tracked.left_out) {

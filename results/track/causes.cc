@@ -21,32 +21,32 @@ bool same_direction(const SeriesChange& a, const SeriesChange& b) {
 
 /// True if the canary shows that the machine caused the change.
 bool is_shared(const TrackedSeries& canary, const TrackedSeries& one, const SeriesChange& change) {
-  const std::int64_t when = one.series.nights[change.at].start_ms;
+  const std::int64_t when = one.series.points[change.at].start_ms;
   const bool by_change =
       std::any_of(canary.changes.begin(), canary.changes.end(), [&](const SeriesChange& other) {
-        const std::int64_t apart = canary.series.nights[other.at].start_ms - when;
+        const std::int64_t apart = canary.series.points[other.at].start_ms - when;
         return same_direction(change, other) && std::abs(apart) <= kNear;
       });
   if (by_change || change.by == FoundBy::kChangePoint || !canary.newest) return by_change;
   return canary.newest->suspect && (canary.newest->log_ratio < 0) == (change.shift.estimate < 0);
 }
 
-bool same_machine(const NightlySeries& a, const NightlySeries& b) {
+bool same_machine(const RunSeries& a, const RunSeries& b) {
   return a.machine_key == b.machine_key && a.metric == b.metric;
 }
 
 /// The series that continues where `ended` stops: the earliest that begins after it.
 const TrackedSeries* continuation_of(const TrackedSeries& ended,
                                      const std::vector<TrackedSeries>& all) {
-  const std::int64_t end = ended.series.nights.back().start_ms;
+  const std::int64_t end = ended.series.points.back().start_ms;
   const TrackedSeries* next = nullptr;
   for (const TrackedSeries& other : all) {
     const bool same_work = other.series.workload_key == ended.series.workload_key &&
                            other.series.metric == ended.series.metric &&
                            other.series.canary == ended.series.canary;
-    if (!same_work || other.series.nights.front().start_ms <= end) continue;
+    if (!same_work || other.series.points.front().start_ms <= end) continue;
     if (next == nullptr ||
-        other.series.nights.front().start_ms < next->series.nights.front().start_ms) {
+        other.series.points.front().start_ms < next->series.points.front().start_ms) {
       next = &other;
     }
   }
@@ -55,13 +55,13 @@ const TrackedSeries* continuation_of(const TrackedSeries& ended,
 
 }  // namespace
 
-Cause cause_by_revisions(const NightlySeries& series, std::size_t at) {
+Cause cause_by_revisions(const RunSeries& series, std::size_t at) {
   constexpr std::size_t kAround = 3;
   std::set<std::string> revisions;
   const std::size_t first = at > kAround ? at - kAround : 0;
-  for (std::size_t i = first; i < std::min(series.nights.size(), at + kAround); ++i) {
-    if (series.nights[i].git_rev.empty()) return Cause::kUnknown;
-    revisions.insert(series.nights[i].git_rev);
+  for (std::size_t i = first; i < std::min(series.points.size(), at + kAround); ++i) {
+    if (series.points[i].git_rev.empty()) return Cause::kUnknown;
+    revisions.insert(series.points[i].git_rev);
   }
   return revisions.size() == 1 ? Cause::kEnvironment : Cause::kCode;
 }
@@ -87,7 +87,7 @@ void tell_continuations(std::vector<TrackedSeries>& all) {
         next->segments.front().summary.median / one.segments.back().summary.median - 1;
     one.continues =
         fmt::format("on {} from {}, {}", next->series.machine,
-                    date_text(next->series.nights.front().start_ms), change_text(ratio));
+                    date_text(next->series.points.front().start_ms), change_text(ratio));
   }
 }
 

@@ -10,7 +10,7 @@ namespace bench::results {
 /// The cause by the revisions of the runs around the first run of a new level. The place is known
 /// to about two runs. Thus the environment is blamed only if the three runs on either side have one
 /// revision.
-Cause cause_by_revisions(const NightlySeries& series, std::size_t at);
+Cause cause_by_revisions(const RunSeries& series, std::size_t at);
 
 /// Blames the machine for a change if a canary on it changed the same way within five days. For a
 /// change of the newest run, an odd newest run of the canary is enough.

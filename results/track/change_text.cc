@@ -44,7 +44,7 @@ std::string how_word(const SeriesChange& change) {
   switch (change.by) {
     case FoundBy::kChangePoint:
       return "";
-    case FoundBy::kTwoNights:
+    case FoundBy::kTwoPoints:
       return ", confirmed by the next run";
     case FoundBy::kRerun:
       return ", confirmed by a rerun";
@@ -74,7 +74,7 @@ struct Told {
 };
 
 /// "resnet50 train bs64 f32 (canary)".
-std::string workload_name(const NightlySeries& series) {
+std::string workload_name(const RunSeries& series) {
   return series.canary ? series.workload + " (canary)" : series.workload;
 }
 
@@ -82,7 +82,7 @@ std::string workload_name(const NightlySeries& series) {
 std::string mention(const TrackedSeries& one, const SeriesChange& change) {
   return fmt::format("{} {} since {} (id {})", workload_name(one.series),
                      change_text(stats::relative_change(change.shift.estimate)),
-                     date_text(one.series.nights[change.at].start_ms), change.id);
+                     date_text(one.series.points[change.at].start_ms), change.id);
 }
 
 bool is_open(const SeriesChange& change) {
@@ -130,24 +130,24 @@ bool is_news(const SeriesChange& change) {
   return change.fails() || improved;
 }
 
-std::string title_of(const NightlySeries& series) {
+std::string title_of(const RunSeries& series) {
   const std::string name = workload_name(series);
   if (series.machine.empty()) return fmt::format("{}, {}", name, series.metric);
   return fmt::format("{} on {}, {}", name, series.machine, series.metric);
 }
 
 std::string change_line(const TrackedSeries& tracked, const SeriesChange& change) {
-  const std::vector<Night>& nights = tracked.series.nights;
+  const std::vector<SeriesPoint>& points = tracked.series.points;
   return fmt::format("{} {} p{} q{} {} (id {}), revisions {}..{}{}{}{}",
-                     date_text(nights[change.at].start_ms), effect_text(change.shift),
+                     date_text(points[change.at].start_ms), effect_text(change.shift),
                      probability_text(change.p), probability_text(change.q), verdict_word(change),
-                     change.id, short_revision(nights[change.at - 1].git_rev),
-                     short_revision(nights[change.at].git_rev), cause_word(change),
+                     change.id, short_revision(points[change.at - 1].git_rev),
+                     short_revision(points[change.at].git_rev), cause_word(change),
                      how_word(change), state_word(change));
 }
 
 std::string newest_line(const TrackedSeries& tracked) {
-  const std::string date = date_text(tracked.series.nights.back().start_ms);
+  const std::string date = date_text(tracked.series.points.back().start_ms);
   if (!tracked.newest) return fmt::format("{}: not judged, {}", date, tracked.newest_why);
   const std::string judged = fmt::format(
       "{} {}, z {} of {}: {}", date, change_text(stats::relative_change(tracked.newest->log_ratio)),

@@ -35,7 +35,7 @@ std::string levels_cell(const TrackedSeries& one) {
   std::string html;
   for (const Segment& segment : one.segments) {
     if (!html.empty()) html += "<br>";
-    html += fmt::format("{}: {}", date_text(one.series.nights[segment.begin].start_ms),
+    html += fmt::format("{}: {}", date_text(one.series.points[segment.begin].start_ms),
                         html_text(summary_text(segment.summary)));
   }
   return html;
@@ -46,7 +46,7 @@ std::string series_table(const Tracked& tracked) {
                   {"series", "unit", "runs", "noise", "margin", "newest run", "levels"}, {1, 5, 6});
   for (const TrackedSeries& one : tracked.series) {
     table.row({html_text(title_of(one.series)), html_text(one.series.unit),
-               std::to_string(one.series.nights.size()),
+               std::to_string(one.series.points.size()),
                one.noise ? change_text(*one.noise).substr(1) : "unknown",
                change_text(one.margin).substr(1), html_text(newest_line(one)), levels_cell(one)});
   }

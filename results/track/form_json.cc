@@ -18,14 +18,14 @@ Ordered ends_json(const std::optional<stats::Interval>& interval) {
 }
 
 Ordered change_json(const TrackedSeries& one, const SeriesChange& change) {
-  const std::vector<Night>& nights = one.series.nights;
+  const std::vector<SeriesPoint>& points = one.series.points;
   Ordered json = {
       {"id", change.id},
-      {"night", change.at},
-      {"first_bad", time_text(nights[change.at].start_ms)},
-      {"last_good", time_text(nights[change.at - 1].start_ms)},
-      {"run", nights[change.at].run_ids.front()},
-      {"git_rev", {nights[change.at - 1].git_rev, nights[change.at].git_rev}},
+      {"point", change.at},
+      {"first_bad", time_text(points[change.at].start_ms)},
+      {"last_good", time_text(points[change.at - 1].start_ms)},
+      {"run", points[change.at].run_ids.front()},
+      {"git_rev", {points[change.at - 1].git_rev, points[change.at].git_rev}},
       {"found_by", name_of(change.by)},
       {"change", stats::relative_change(change.shift.estimate)},
       {"interval", change.shift.interval ? ends_json(stats::relative_change(*change.shift.interval))
@@ -68,14 +68,14 @@ Ordered series_json(const TrackedSeries& one) {
                   {"noise", one.noise ? Ordered(*one.noise) : Ordered(nullptr)},
                   {"margin", one.margin},
                   {"continues", one.continues}};
-  for (const char* list : {"nights", "segments", "changes", "annotations"}) {
+  for (const char* list : {"points", "segments", "changes", "annotations"}) {
     json[list] = Ordered::array();
   }
-  for (const Night& night : one.series.nights) {
-    json["nights"].push_back({{"start", time_text(night.start_ms)},
-                              {"value", night.value},
-                              {"runs", night.run_ids},
-                              {"git_rev", night.git_rev}});
+  for (const SeriesPoint& point : one.series.points) {
+    json["points"].push_back({{"start", time_text(point.start_ms)},
+                              {"value", point.value},
+                              {"runs", point.run_ids},
+                              {"git_rev", point.git_rev}});
   }
   for (const Segment& segment : one.segments) {
     json["segments"].push_back({{"begin", segment.begin},

@@ -25,7 +25,7 @@ void print_markdown(std::ostream& out, const Tracked& tracked) {
   out << "\n<details><summary>All series</summary>\n\n"
       << "| series | runs | level | noise | newest |\n|---|---:|---:|---:|---|\n";
   for (const TrackedSeries& one : tracked.series) {
-    out << "| " << markdown_cell(title_of(one.series)) << " | " << one.series.nights.size() << " | "
+    out << "| " << markdown_cell(title_of(one.series)) << " | " << one.series.points.size() << " | "
         << summary_text(one.segments.back().summary) << " " << markdown_cell(one.series.unit)
         << " | " << (one.noise ? change_text(*one.noise).substr(1) : "unknown") << " | "
         << markdown_cell(newest_line(one)) << " |\n";

@@ -18,28 +18,28 @@ std::string runs_text(std::size_t count) {
 }
 
 std::string head_of(const TrackedSeries& one) {
-  const std::vector<Night>& nights = one.series.nights;
+  const std::vector<SeriesPoint>& points = one.series.points;
   const std::string head = fmt::format(
-      "{} [{}]: {}, {} to {}", title_of(one.series), one.series.unit, runs_text(nights.size()),
-      date_text(nights.front().start_ms), date_text(nights.back().start_ms));
+      "{} [{}]: {}, {} to {}", title_of(one.series), one.series.unit, runs_text(points.size()),
+      date_text(points.front().start_ms), date_text(points.back().start_ms));
   const std::string margin = change_text(one.margin).substr(1);
   if (!one.noise) return fmt::format("{}, ±{} matters", head, margin);
   return fmt::format("{}, noise {}, ±{} matters", head, change_text(*one.noise).substr(1), margin);
 }
 
 /// A pause of more than a week before a run, or an empty text.
-std::string gap_before(const TrackedSeries& one, std::size_t night) {
+std::string gap_before(const TrackedSeries& one, std::size_t point) {
   constexpr std::int64_t kMsOfADay = 86'400'000;
-  if (night == 0) return "";
+  if (point == 0) return "";
   const std::int64_t days =
-      (one.series.nights[night].start_ms - one.series.nights[night - 1].start_ms) / kMsOfADay;
+      (one.series.points[point].start_ms - one.series.points[point - 1].start_ms) / kMsOfADay;
   return days > 7 ? fmt::format(" ({} days without a run before it)", days) : "";
 }
 
 void print_series(std::ostream& out, const TrackedSeries& one) {
   out << printable(head_of(one)) << "\n";
   for (const Segment& segment : one.segments) {
-    out << "  level   " << date_text(one.series.nights[segment.begin].start_ms) << "  "
+    out << "  level   " << date_text(one.series.points[segment.begin].start_ms) << "  "
         << summary_text(segment.summary) << "  " << runs_text(segment.end - segment.begin) << "\n";
   }
   for (const SeriesChange& change : one.changes) {

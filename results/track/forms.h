@@ -33,7 +33,7 @@ void print_html(std::ostream& out, const Tracked& tracked);
 void print_junit(std::ostream& out, const Tracked& tracked);
 
 /// "resnet50 train bs64 f32 on node7, images_per_sec".
-std::string title_of(const NightlySeries& series);
+std::string title_of(const RunSeries& series);
 
 /// "2026-01-31 -3.1% [-3.6,-2.5] p=.0050 REGRESSED (id 4f2a91c03b), revisions 1a2b3c..9f8e7d".
 std::string change_line(const TrackedSeries& tracked, const SeriesChange& change);

@@ -49,9 +49,9 @@ void settle(TrackedSeries& one, const ComparisonRow& row) {
                                  shift_text(row));
     return;
   }
-  const std::size_t at = one.series.nights.size() - 1;
+  const std::size_t at = one.series.points.size() - 1;
   one.newest_state = NewestState::kConfirmed;
-  one.changes.push_back({.id = one.series.nights[at].run_ids.front().substr(0, 10),
+  one.changes.push_back({.id = one.series.points[at].run_ids.front().substr(0, 10),
                          .at = at,
                          .by = FoundBy::kRerun,
                          .p = row.shift->p,
@@ -64,10 +64,10 @@ void settle(TrackedSeries& one, const ComparisonRow& row) {
 /// Runs the newest run's revision of a series in turn with the one before; returns false if
 /// interrupted.
 bool rerun(TrackedSeries& one, const RerunPlan& plan, const RecordOf& record_of, double alpha) {
-  const std::vector<Night>& nights = one.series.nights;
-  const std::string& good = nights[nights.size() - 2].git_rev;
-  const std::string& bad = nights.back().git_rev;
-  const nlohmann::json record = record_of(nights.back().run_ids.front());
+  const std::vector<SeriesPoint>& points = one.series.points;
+  const std::string& good = points[points.size() - 2].git_rev;
+  const std::string& bad = points.back().git_rev;
+  const nlohmann::json record = record_of(points.back().run_ids.front());
   const InterleavedRuns runs =
       run_interleaved({.base = filled_command(plan.command, good, record),
                        .other = filled_command(plan.command, bad, record),
@@ -101,9 +101,9 @@ bool rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& rec
   (void)filled_command(plan.command, "", {});
   for (TrackedSeries& one : tracked.series) {
     if (one.newest_state != NewestState::kSuspect || !is_worse(one)) continue;
-    const std::vector<Night>& nights = one.series.nights;
-    const std::string& good = nights[nights.size() - 2].git_rev;
-    const std::string& bad = nights.back().git_rev;
+    const std::vector<SeriesPoint>& points = one.series.points;
+    const std::string& good = points[points.size() - 2].git_rev;
+    const std::string& bad = points.back().git_rev;
     if (good.empty() || bad.empty() || good == bad) {
       const char* why = good == bad && !good.empty() ? "the revisions before and after are the same"
                                                      : "the revisions are unknown";

@@ -27,22 +27,22 @@ std::string key_of_series(const SeriesName& name) {
       .substr(0, 16);
 }
 
-Night night_of(const Group& group) {
-  Night night;
-  night.start_ms = group.runs.front()->start_ms;
+SeriesPoint point_of(const Group& group) {
+  SeriesPoint point;
+  point.start_ms = group.runs.front()->start_ms;
   for (const StoredRun* run : group.runs) {
-    night.start_ms = std::min(night.start_ms, run->start_ms);
-    night.run_ids.push_back(run->record_id);
+    point.start_ms = std::min(point.start_ms, run->start_ms);
+    point.run_ids.push_back(run->record_id);
   }
-  night.value = median(group.values);
-  night.git_rev = group.runs.front()->git_rev;
-  return night;
+  point.value = median(group.values);
+  point.git_rev = group.runs.front()->git_rev;
+  return point;
 }
 
 }  // namespace
 
-std::vector<NightlySeries> series_of(std::span<const StoredRun> runs,
-                                     const SeriesSelection& selection) {
+std::vector<RunSeries> series_of(std::span<const StoredRun> runs,
+                                 const SeriesSelection& selection) {
   std::map<SeriesName, std::map<std::string, Group>> found;
   for (const StoredRun& run : runs) {
     if (run.status != "ok") continue;
@@ -56,9 +56,9 @@ std::vector<NightlySeries> series_of(std::span<const StoredRun> runs,
       group.values.push_back(value->second.value);
     }
   }
-  std::vector<NightlySeries> all;
+  std::vector<RunSeries> all;
   for (const auto& [name, groups] : found) {
-    NightlySeries series;
+    RunSeries series;
     series.key = key_of_series(name);
     std::tie(series.workload, series.machine, series.metric, series.canary, series.workload_key,
              series.machine_key) = name;
@@ -67,9 +67,10 @@ std::vector<NightlySeries> series_of(std::span<const StoredRun> runs,
         groups.begin()->second.runs.front()->metrics.find(series.metric)->second;
     series.unit = metric.unit;
     series.better = metric.better;
-    for (const auto& [id, group] : groups) series.nights.push_back(night_of(group));
-    std::stable_sort(series.nights.begin(), series.nights.end(),
-                     [](const Night& a, const Night& b) { return a.start_ms < b.start_ms; });
+    for (const auto& [id, group] : groups) series.points.push_back(point_of(group));
+    std::stable_sort(
+        series.points.begin(), series.points.end(),
+        [](const SeriesPoint& a, const SeriesPoint& b) { return a.start_ms < b.start_ms; });
     all.push_back(std::move(series));
   }
   return all;

@@ -10,7 +10,7 @@
 namespace bench::results {
 
 /// One point of a series: a run, or a group of repeats.
-struct Night {
+struct SeriesPoint {
   std::int64_t start_ms = 0;  ///< Start of the first run.
   double value = 0;           ///< Median of the runs.
   std::vector<std::string> run_ids{};
@@ -18,7 +18,7 @@ struct Night {
 };
 
 /// A metric of one workload on the same hardware, over time.
-struct NightlySeries {
+struct RunSeries {
   std::string key{};
   std::string workload{};
   std::string plain_workload{};  ///< The name in the store, which other workloads may share.
@@ -29,7 +29,7 @@ struct NightlySeries {
   std::string unit{};
   Better better = Better::kNone;
   bool canary = false;  ///< Runs of a frozen program: its changes come from the machine.
-  std::vector<Night> nights{};
+  std::vector<SeriesPoint> points{};
 };
 
 struct SeriesSelection {
@@ -39,7 +39,6 @@ struct SeriesSelection {
 
 /// The series of these runs (records are not needed) by workload, machine and metric, each in order
 /// of time. Omits runs that did not end well.
-std::vector<NightlySeries> series_of(std::span<const StoredRun> runs,
-                                     const SeriesSelection& selection);
+std::vector<RunSeries> series_of(std::span<const StoredRun> runs, const SeriesSelection& selection);
 
 }  // namespace bench::results

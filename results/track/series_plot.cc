@@ -76,7 +76,7 @@ std::string describe(const TrackedSeries& one) {
     const std::size_t count = segment.end - segment.begin;
     const std::string runs = count == 1 ? "1 run" : fmt::format("{} runs", count);
     text +=
-        fmt::format("From {}: {} at {} {}. ", date_text(one.series.nights[segment.begin].start_ms),
+        fmt::format("From {}: {} at {} {}. ", date_text(one.series.points[segment.begin].start_ms),
                     runs, summary_text(segment.summary), one.series.unit);
   }
   for (const SeriesChange& change : one.changes) {
@@ -90,9 +90,9 @@ class SeriesPlot {
  public:
   explicit SeriesPlot(const TrackedSeries& one)
       : one_(one),
-        nights_(one.series.nights),
+        points_(one.series.points),
         left_(widest_value() + 8),
-        x_(Scale::linear(time_of(0), time_of(nights_.size() - 1), left_ + 4, kDrawingWidth - 8)) {
+        x_(Scale::linear(time_of(0), time_of(points_.size() - 1), left_ + 4, kDrawingWidth - 8)) {
     for (const SeriesChange& change : one.changes) {
       rows_.add(x_.at(time_of(change.at)),
                 change_text(stats::relative_change(change.shift.estimate)));
@@ -111,8 +111,8 @@ class SeriesPlot {
       const double level = y_.at(segment.summary.median);
       drawing.line(begin_of(segment), level, end_of(segment), level, "level");
     }
-    for (std::size_t i = 0; i < nights_.size(); ++i) {
-      drawing.dot(x_.at(time_of(i)), y_.at(nights_[i].value), 1.8, "night", night_text(i));
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      drawing.dot(x_.at(time_of(i)), y_.at(points_[i].value), 1.8, "point", point_text(i));
     }
     draw_newest(drawing);
     draw_annotations(drawing);
@@ -120,16 +120,16 @@ class SeriesPlot {
   }
 
  private:
-  [[nodiscard]] double time_of(std::size_t night) const {
-    return static_cast<double>(nights_[night].start_ms);
+  [[nodiscard]] double time_of(std::size_t point) const {
+    return static_cast<double>(points_[point].start_ms);
   }
 
   /// The width of the ticks' labels; also computes the range of values.
   double widest_value() {
-    low_ = high_ = nights_.front().value;
-    for (const Night& night : nights_) {
-      low_ = std::min(low_, night.value);
-      high_ = std::max(high_, night.value);
+    low_ = high_ = points_.front().value;
+    for (const SeriesPoint& point : points_) {
+      low_ = std::min(low_, point.value);
+      high_ = std::max(high_, point.value);
     }
     const double noise = one_.noise.value_or(0);
     for (const Segment& segment : one_.segments) {
@@ -152,7 +152,7 @@ class SeriesPlot {
   }
   [[nodiscard]] double end_of(const Segment& segment) const {
     const double own = x_.at(time_of(segment.end - 1));
-    return segment.end == nights_.size() ? own : (own + x_.at(time_of(segment.end))) / 2;
+    return segment.end == points_.size() ? own : (own + x_.at(time_of(segment.end))) / 2;
   }
 
   void draw_noise(Drawing& drawing) const {
@@ -168,7 +168,7 @@ class SeriesPlot {
       drawing.line(left_, y_.at(tick.value), kDrawingWidth, y_.at(tick.value), "grid");
       drawing.text(left_ - 4, y_.at(tick.value) + 4, tick.label, Anchor::kEnd, "tick");
     }
-    const auto dates = date_ticks(nights_.front().start_ms, nights_.back().start_ms);
+    const auto dates = date_ticks(points_.front().start_ms, points_.back().start_ms);
     const double first = dates.empty() ? 0 : dates.front().value;
     drawing.x_axis(x_, x_.with_room(dates, first), top_, bottom_);
   }
@@ -192,31 +192,31 @@ class SeriesPlot {
         one_.newest_state != NewestState::kConfirmed) {
       return;
     }
-    drawing.dot(x_.at(time_of(nights_.size() - 1)), y_.at(nights_.back().value), 5, "odd",
+    drawing.dot(x_.at(time_of(points_.size() - 1)), y_.at(points_.back().value), 5, "odd",
                 newest_line(one_));
   }
 
   void draw_annotations(Drawing& drawing) const {
     for (const Annotation& annotation : one_.annotations) {
-      for (std::size_t i = 0; i < nights_.size(); ++i) {
-        const std::vector<std::string>& ids = nights_[i].run_ids;
+      for (std::size_t i = 0; i < points_.size(); ++i) {
+        const std::vector<std::string>& ids = points_[i].run_ids;
         if (std::find(ids.begin(), ids.end(), annotation.run) == ids.end()) continue;
         drawing.dot(x_.at(time_of(i)), bottom_, 4, "note",
-                    fmt::format("{}: {}", date_text(nights_[i].start_ms), annotation.text));
+                    fmt::format("{}: {}", date_text(points_[i].start_ms), annotation.text));
       }
     }
   }
 
-  [[nodiscard]] std::string night_text(std::size_t night) const {
-    const std::string& revision = nights_[night].git_rev;
-    const std::string text = fmt::format("{}: {} {}", date_text(nights_[night].start_ms),
-                                         number_text(nights_[night].value), one_.series.unit);
+  [[nodiscard]] std::string point_text(std::size_t point) const {
+    const std::string& revision = points_[point].git_rev;
+    const std::string text = fmt::format("{}: {} {}", date_text(points_[point].start_ms),
+                                         number_text(points_[point].value), one_.series.unit);
     if (revision.empty()) return text;
     return fmt::format("{}, revision {}", text, revision.substr(0, 10));
   }
 
   const TrackedSeries& one_;
-  const std::vector<Night>& nights_;
+  const std::vector<SeriesPoint>& points_;
   double low_ = 0;
   double high_ = 0;
   double left_;

@@ -20,7 +20,7 @@ namespace {
 using stats::ChangeVerdict;
 
 /// The most newest runs that are judged separately; older ones form a change point.
-constexpr std::size_t kNewestNights = 4;
+constexpr std::size_t kNewestPoints = 4;
 
 ChangeVerdict verdict_of(double log_ratio, Better better) {
   if (better == Better::kNone) return ChangeVerdict::kChanged;
@@ -28,17 +28,17 @@ ChangeVerdict verdict_of(double log_ratio, Better better) {
                                                         : ChangeVerdict::kImproved;
 }
 
-std::string id_of(const Night& night) {
+std::string id_of(const SeriesPoint& point) {
   constexpr std::size_t kShort = 10;
-  return night.run_ids.front().substr(0, kShort);
+  return point.run_ids.front().substr(0, kShort);
 }
 
 /// Tracks one series.
 class SeriesTracker {
  public:
-  SeriesTracker(const NightlySeries& series, const TrackOptions& options) : options_(options) {
+  SeriesTracker(const RunSeries& series, const TrackOptions& options) : options_(options) {
     tracked_.series = series;
-    for (const Night& night : series.nights) logs_.push_back(std::log(night.value));
+    for (const SeriesPoint& point : series.points) logs_.push_back(std::log(point.value));
   }
 
   TrackedSeries tracked() {
@@ -46,12 +46,12 @@ class SeriesTracker {
     tracked_.margin = std::max(options_.margin, tracked_.noise.value_or(0));
     find_change_points();
     add_segments();
-    judge_newest_nights();
+    judge_newest_points();
     for (SeriesChange& change : tracked_.changes) {
       change.verdict = verdict_of(change.shift.estimate, tracked_.series.better);
       change.cause = cause_by_revisions(tracked_.series, change.at);
       change.recovered = is_recovered(change);
-      change.counts = tracked_.series.nights[change.at].start_ms >= options_.since_ms;
+      change.counts = tracked_.series.points[change.at].start_ms >= options_.since_ms;
     }
     return std::move(tracked_);
   }
@@ -63,7 +63,7 @@ class SeriesTracker {
                                             .alpha = options_.alpha,
                                             .seed = hash_name(tracked_.series.key)};
     for (const stats::ChangePoint& point : stats::change_points(logs_, options)) {
-      tracked_.changes.push_back({.id = id_of(tracked_.series.nights[point.at]),
+      tracked_.changes.push_back({.id = id_of(tracked_.series.points[point.at]),
                                   .at = point.at,
                                   .p = std::min(1.0, 2 * std::min(point.p, point.p_step)),
                                   .shift = point.shift,
@@ -76,7 +76,7 @@ class SeriesTracker {
     for (std::size_t i = 0; i <= tracked_.changes.size(); ++i) {
       const std::size_t end = i < tracked_.changes.size() ? tracked_.changes[i].at : logs_.size();
       std::vector<double> values;
-      for (std::size_t j = begin; j < end; ++j) values.push_back(tracked_.series.nights[j].value);
+      for (std::size_t j = begin; j < end; ++j) values.push_back(tracked_.series.points[j].value);
       tracked_.segments.push_back(
           {.begin = begin, .end = end, .summary = stats::group_summary(values, options_.alpha)});
       begin = end;
@@ -84,27 +84,27 @@ class SeriesTracker {
   }
 
   /// The number of newest runs that are all far outside the segment before them, on one side.
-  std::size_t odd_nights(std::span<const double> segment,
+  std::size_t odd_points(std::span<const double> segment,
                          const stats::NewestPointRule& rule) const {
     std::size_t odd = 0;
-    for (std::size_t count = 1; count <= std::min(kNewestNights, segment.size()); ++count) {
+    for (std::size_t count = 1; count <= std::min(kNewestPoints, segment.size()); ++count) {
       const std::span<const double> before = segment.first(segment.size() - count);
-      const std::span<const double> nights = segment.last(count);
-      const bool all = std::all_of(nights.begin(), nights.end(), [&](double night) {
-        const auto point = stats::judge_newest(before, night, rule);
+      const std::span<const double> points = segment.last(count);
+      const bool all = std::all_of(points.begin(), points.end(), [&](double point) {
+        const auto point = stats::judge_newest(before, point, rule);
         return point && point->suspect &&
-               (point->log_ratio < 0) == (nights.back() < median(before));
+               (point->log_ratio < 0) == (points.back() < median(before));
       });
       if (all) odd = count;
     }
     return odd;
   }
 
-  void judge_newest_nights() {
+  void judge_newest_points() {
     const Segment& last = tracked_.segments.back();
     const std::span<const double> segment = std::span<const double>(logs_).subspan(last.begin);
     const stats::NewestPointRule rule{.margin = tracked_.margin};
-    const std::size_t odd = odd_nights(segment, rule);
+    const std::size_t odd = odd_points(segment, rule);
     const std::size_t before = segment.size() - std::max<std::size_t>(odd, 1);
     tracked_.newest = stats::judge_newest(segment.first(before), segment.back(), rule);
     if (!tracked_.newest) {
@@ -118,9 +118,9 @@ class SeriesTracker {
     const stats::Shift shift =
         stats::hodges_lehmann(segment.first(before), segment.subspan(before), options_.alpha);
     const std::size_t at = last.begin + before;
-    tracked_.changes.push_back({.id = id_of(tracked_.series.nights[at]),
+    tracked_.changes.push_back({.id = id_of(tracked_.series.points[at]),
                                 .at = at,
-                                .by = FoundBy::kTwoNights,
+                                .by = FoundBy::kTwoPoints,
                                 .p = shift.p,
                                 .q = shift.p,
                                 .shift = shift});
@@ -135,7 +135,7 @@ class SeriesTracker {
     if (before == tracked_.segments.end() || change.by != FoundBy::kChangePoint) return false;
     const bool odd_now = tracked_.newest_state == NewestState::kConfirmed;
     const double now =
-        odd_now ? tracked_.series.nights.back().value : tracked_.segments.back().summary.median;
+        odd_now ? tracked_.series.points.back().value : tracked_.segments.back().summary.median;
     const double log_ratio = std::log(now / before->summary.median);
     const double worse = change.shift.estimate < 0 ? -log_ratio : log_ratio;
     return worse < tracked_.margin && &*before != &tracked_.segments.back();
@@ -146,9 +146,9 @@ class SeriesTracker {
   std::vector<double> logs_{};
 };
 
-bool is_trackable(const NightlySeries& series) {
-  return std::all_of(series.nights.begin(), series.nights.end(),
-                     [](const Night& night) { return night.value > 0; });
+bool is_trackable(const RunSeries& series) {
+  return std::all_of(series.points.begin(), series.points.end(),
+                     [](const SeriesPoint& point) { return point.value > 0; });
 }
 
 /// Drops change points that the number of series makes likely.
@@ -189,12 +189,12 @@ bool is_alike(const ChangeNote& note, const SeriesChange& change) {
 std::size_t apart(std::size_t a, std::size_t b) { return a > b ? a - b : b - a; }
 
 /// The change that was noted at this run: the nearest that is alike, within three runs.
-SeriesChange* change_of_note(TrackedSeries& tracked, const ChangeNote& note, std::size_t night) {
+SeriesChange* change_of_note(TrackedSeries& tracked, const ChangeNote& note, std::size_t point) {
   constexpr std::size_t kNear = 3;
   SeriesChange* nearest = nullptr;
   for (SeriesChange& change : tracked.changes) {
-    if (apart(change.at, night) > kNear || !is_alike(note, change)) continue;
-    if (nearest == nullptr || apart(change.at, night) < apart(nearest->at, night)) {
+    if (apart(change.at, point) > kNear || !is_alike(note, change)) continue;
+    if (nearest == nullptr || apart(change.at, point) < apart(nearest->at, point)) {
       nearest = &change;
     }
   }
@@ -204,18 +204,18 @@ SeriesChange* change_of_note(TrackedSeries& tracked, const ChangeNote& note, std
 /// Applies people's notes to the changes. If a change has several notes, those of people outrank
 /// those of track (`new`), then the nearest counts.
 void apply_notes(TrackedSeries& tracked, std::span<const ChangeNote> notes) {
-  std::map<std::string, std::size_t> night_of_run;
-  for (std::size_t i = 0; i < tracked.series.nights.size(); ++i) {
-    for (const std::string& run : tracked.series.nights[i].run_ids) night_of_run[run] = i;
+  std::map<std::string, std::size_t> point_of_run;
+  for (std::size_t i = 0; i < tracked.series.points.size(); ++i) {
+    for (const std::string& run : tracked.series.points[i].run_ids) point_of_run[run] = i;
   }
   std::map<const SeriesChange*, std::pair<bool, std::size_t>> ranks;  // Rank of the chosen note.
   for (const ChangeNote& note : notes) {
-    const auto night = night_of_run.find(note.at_run);
-    if (note.series_key != tracked.series.key || night == night_of_run.end()) continue;
-    SeriesChange* change = change_of_note(tracked, note, night->second);
+    const auto point = point_of_run.find(note.at_run);
+    if (note.series_key != tracked.series.key || point == point_of_run.end()) continue;
+    SeriesChange* change = change_of_note(tracked, note, point->second);
     if (change == nullptr) continue;
     change->noted_at.push_back(note.at_run);
-    const std::pair rank(note.state == "new", apart(change->at, night->second));
+    const std::pair rank(note.state == "new", apart(change->at, point->second));
     const auto [best, first] = ranks.emplace(change, rank);
     if (!first && rank >= best->second) continue;
     best->second = rank;
@@ -231,8 +231,8 @@ std::string_view name_of(FoundBy by) {
   switch (by) {
     case FoundBy::kChangePoint:
       return "change_point";
-    case FoundBy::kTwoNights:
-      return "two_nights";
+    case FoundBy::kTwoPoints:
+      return "two_points";
     case FoundBy::kRerun:
       return "rerun";
   }
@@ -260,11 +260,11 @@ bool SeriesChange::fails() const {
          (cause == Cause::kCode || cause == Cause::kUnknown);
 }
 
-Tracked track(std::span<const NightlySeries> series, const TrackOptions& options,
+Tracked track(std::span<const RunSeries> series, const TrackOptions& options,
               std::span<const ChangeNote> notes, std::span<const Annotation> annotations) {
   Tracked tracked;
   tracked.options = options;
-  for (const NightlySeries& one : series) {
+  for (const RunSeries& one : series) {
     if (!is_trackable(one)) {
       tracked.left_out.push_back(fmt::format(
           "{}: {} is 0 or less in some runs, but changes are ratios", one.workload, one.metric));

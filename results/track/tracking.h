@@ -31,7 +31,7 @@ struct Segment {
   stats::GroupSummary summary{};
 };
 
-enum class FoundBy { kChangePoint, kTwoNights, kRerun };
+enum class FoundBy { kChangePoint, kTwoPoints, kRerun };
 enum class Cause {
   kCode,         ///< The revisions before and after differ.
   kEnvironment,  ///< The revisions are the same.
@@ -68,7 +68,7 @@ enum class NewestState { kUnknown, kQuiet, kSuspect, kConfirmed, kCleared };
 std::string_view name_of(NewestState state);
 
 struct TrackedSeries {
-  NightlySeries series{};
+  RunSeries series{};
   std::optional<double> noise{};  ///< From one run to the next, relative.
   double margin = 0.01;           ///< The larger of the options' and the noise.
   std::vector<Segment> segments{};
@@ -90,7 +90,7 @@ struct Tracked {
 /// Finds change points, judges the newest runs, and gives each change its cause and state. A newest
 /// run far outside is `suspect`; a second one after it confirms the change. Omits a series with a
 /// value of 0 or less. Throws DataError if all are omitted.
-Tracked track(std::span<const NightlySeries> series, const TrackOptions& options,
+Tracked track(std::span<const RunSeries> series, const TrackOptions& options,
               std::span<const ChangeNote> notes, std::span<const Annotation> annotations);
 
 /// 1 if a change fails, else 0.

@@ -12,16 +12,9 @@
 
 namespace bench {
 
-/// Reports another member's failure to the members that wait for it. The message begins with the
-/// failed member's name.
-class CollectiveCancelled : public DeviceError {
- public:
-  using DeviceError::DeviceError;
-};
-
 /// A buffer view: contiguous f32, f64, f16 or bf16 elements in the memory of a member's device. All
 /// members have equally many, which become the sum over all members.
-struct Stretch {
+struct BufferView {
   void* data = nullptr;
   std::size_t elements = 0;
   DType dtype = DType::f32;
@@ -47,14 +40,14 @@ class CollectiveMember {
   /// Also does what is possible for earlier ones. Does not wait for other members. All members must
   /// start the same views in the same order. Until the sum is done, nothing else may access the
   /// memory, on the stream or elsewhere. Throws InternalError, and cancels the others, if the
-  /// number, type or index of the elements differs between members. Throws CollectiveCancelled.
-  virtual Handle start(const Stretch& stretch) = 0;
+  /// number, type or index of the elements differs between members. Throws Cancelled.
+  virtual Handle start(const BufferView& view) = 0;
   /// Does what is possible now; true once everything is done. Work enqueued on the member's stream
   /// after that sees the sums. The host sees them too if it shares the device's memory. Does not
-  /// wait. Throws CollectiveCancelled. May be called repeatedly for one handle.
+  /// wait. Throws Cancelled. May be called repeatedly for one handle.
   virtual bool test(Handle handle) = 0;
   /// Works until test() is true. If the patience ends first, throws DeviceError, which lists the
-  /// missing members, and cancels the others. Throws CollectiveCancelled at most 100 ms after
+  /// missing members, and cancels the others. Throws Cancelled at most 100 ms after
   /// another member's failure.
   virtual void wait(Handle handle, const Patience& patience) = 0;
 
@@ -62,7 +55,7 @@ class CollectiveMember {
   /// members can record and replay what is enqueued between start() and join().
   [[nodiscard]] virtual bool can_join() const { return false; }
   /// Orders later work on the member's stream after the sums of everything started so far. Their
-  /// handles become invalid. Does not wait. Throws CollectiveCancelled.
+  /// handles become invalid. Does not wait. Throws Cancelled.
   virtual void join() { throw InternalError("all-reduce: the device cannot wait for sums"); }
   /// Waits until everything enqueued on the member's stream is done. Call it after join() or a
   /// replay, equally often on all members. Throws as wait() does.
@@ -87,7 +80,7 @@ class Collective {
   /// Returns the member of tower `rank`, for its host thread; call it once per rank. The
   /// collective, the backend and the stream must outlive it. Does not wait.
   virtual std::unique_ptr<CollectiveMember> join(int rank, Backend& backend, Stream& stream) = 0;
-  /// Marks a member as failed: from now on, every other member's calls throw CollectiveCancelled.
+  /// Marks a member as failed: from now on, every other member's calls throw Cancelled.
   /// The first failure counts. From any thread; does not wait.
   virtual void cancel(int rank, const std::string& reason) noexcept = 0;
   /// The first failure, for example "tower 1: no memory"; empty without a failure. From any thread.

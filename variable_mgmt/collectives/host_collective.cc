@@ -6,23 +6,24 @@ namespace {
 class HostCollective final : public Collective {
  public:
   explicit HostCollective(CollectiveOptions options)
-      : meeting_(std::move(options)), joined_(static_cast<std::size_t>(meeting_.members())) {}
+      : communicator_(std::move(options)),
+        joined_(static_cast<std::size_t>(communicator_.members())) {}
 
-  [[nodiscard]] int members() const override { return meeting_.members(); }
+  [[nodiscard]] int members() const override { return communicator_.members(); }
   std::unique_ptr<CollectiveMember> join(int rank, Backend& backend, Stream& stream) override {
     check(rank >= 0 && rank < members(),
           fmt::format("collective: rank {} is outside the {} members", rank, members()));
     check(!joined_[static_cast<std::size_t>(rank)].exchange(true),
-          fmt::format("collective: {} joined twice", meeting_.name(rank)));
-    return std::make_unique<HostMember>(meeting_, rank, backend, stream);
+          fmt::format("collective: {} joined twice", communicator_.name(rank)));
+    return std::make_unique<HostMember>(communicator_, rank, backend, stream);
   }
   void cancel(int rank, const std::string& reason) noexcept override {
-    meeting_.cancel(rank, reason);
+    communicator_.cancel(rank, reason);
   }
-  [[nodiscard]] std::string failure() const override { return meeting_.failure(); }
+  [[nodiscard]] std::string failure() const override { return communicator_.failure(); }
 
  private:
-  Meeting meeting_;
+  HostCommunicator communicator_;
   std::vector<std::atomic<bool>> joined_;
 };
 

@@ -16,20 +16,20 @@ constexpr std::size_t kElementsAtOnce = std::size_t{1} << 20;
 /// Ends a member's work on every path, or others would wait for it forever.
 class EndOfWork {
  public:
-  EndOfWork(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
-  ~EndOfWork() { meeting_.end_work(rank_); }
+  EndOfWork(HostCommunicator& communicator, int rank) : communicator_(communicator), rank_(rank) {}
+  ~EndOfWork() { communicator_.end_work(rank_); }
   EndOfWork(const EndOfWork&) = delete;
   EndOfWork& operator=(const EndOfWork&) = delete;
 
  private:
-  Meeting& meeting_;
+  HostCommunicator& communicator_;
   int rank_;
 };
 
 }  // namespace
 
-HostMember::HostMember(Meeting& meeting, int rank, Backend& backend, Stream& stream)
-    : meeting_(meeting),
+HostMember::HostMember(HostCommunicator& communicator, int rank, Backend& backend, Stream& stream)
+    : communicator_(communicator),
       rank_(rank),
       backend_(backend),
       stream_(stream),
@@ -38,10 +38,10 @@ HostMember::HostMember(Meeting& meeting, int rank, Backend& backend, Stream& str
 
 HostMember::~HostMember() {
   if (!active_.empty()) {
-    meeting_.cancel(rank_, "left before its gradients were reduced");
-    meeting_.wait_for_quiet();
+    communicator_.cancel(rank_, "left before its gradients were reduced");
+    communicator_.wait_for_quiet();
   }
-  meeting_.leave(rank_);
+  communicator_.leave(rank_);
   if (staged_ && !places_.empty()) {
     finish(stream_);
   }
@@ -50,11 +50,11 @@ HostMember::~HostMember() {
 template <class Work>
 auto HostMember::or_cancel(const Work& work) {
   try {
-    meeting_.check_failure();
+    communicator_.check_failure();
     return work();
   } catch (const std::exception& error) {
-    meeting_.cancel(rank_, error.what());  // The first failure is kept.
-    meeting_.wait_for_quiet();
+    communicator_.cancel(rank_, error.what());  // The first failure is kept.
+    communicator_.wait_for_quiet();
     throw;
   }
 }
@@ -80,18 +80,18 @@ HostMember::Place& HostMember::take_place(std::size_t bytes) {
   return *places_.back();
 }
 
-CollectiveMember::Handle HostMember::start(const Stretch& stretch) {
+CollectiveMember::Handle HostMember::start(const BufferView& view) {
   return or_cancel([&] {
-    check(is_floating(stretch.dtype),
-          fmt::format("all-reduce: unsupported element type {}", name_of(stretch.dtype)));
-    const std::size_t bytes = stretch.elements * size_of(stretch.dtype);
+    check(is_floating(view.dtype),
+          fmt::format("all-reduce: unsupported element type {}", name_of(view.dtype)));
+    const std::size_t bytes = view.elements * size_of(view.dtype);
     Place& place = take_place(bytes);
     if (staged_) {
-      stream_.download(stretch.data, {place.staging->data(), bytes});
+      stream_.download(view.data, {place.staging->data(), bytes});
     }
     stream_.record(*place.arrived);
     active_.push_back(
-        {.operation = &meeting_.enter(rank_, stretch), .data = stretch.data, .place = &place});
+        {.operation = &communicator_.enter(rank_, view), .data = view.data, .place = &place});
     const Handle handle = next_++;
     advance();
     return handle;
@@ -116,7 +116,7 @@ void HostMember::wait(Handle handle, const Patience& patience) {
   }
   or_cancel([&] {
     for (int turn = 0;; ++turn) {
-      const std::uint32_t seen = meeting_.changes();
+      const std::uint32_t seen = communicator_.changes();
       const Handle before = done_;
       advance();
       if (is_done(handle)) {
@@ -130,7 +130,7 @@ void HostMember::wait(Handle handle, const Patience& patience) {
       }
       turn = done_ == before ? turn : 0;
       pause(seen, turn, patience);
-      meeting_.check_failure();
+      communicator_.check_failure();
     }
   });
 }
@@ -143,51 +143,51 @@ void HostMember::advance() {
     }
   }
   while (!active_.empty() && active_.front().worked &&
-         active_.front().operation->finished.load() == meeting_.members()) {
+         active_.front().operation->finished.load() == communicator_.members()) {
     finish_first();
   }
 }
 
 void HostMember::see_arrivals() {
   for (const Active& active : active_) {
-    Operation::Seat& seat = active.operation->seats[index()];
-    if (seat.arrived.load()) {
+    Operation::MemberState& state = active.operation->states[index()];
+    if (state.arrived.load()) {
       continue;
     }
     if (!active.place->arrived->done()) {
       return;
     }
-    seat.memory = staged_ ? active.place->staging->data() : static_cast<std::byte*>(active.data);
-    seat.arrived.store(true);
+    state.memory = staged_ ? active.place->staging->data() : static_cast<std::byte*>(active.data);
+    state.arrived.store(true);
     ++active.operation->arrived;
-    meeting_.signal();
+    communicator_.signal();
   }
 }
 
 bool HostMember::do_steps(Active& active) {
   Operation& operation = *active.operation;
-  if (operation.arrived.load() < meeting_.members()) {
+  if (operation.arrived.load() < communicator_.members()) {
     return false;
   }
   const std::vector<ReduceStep>& steps = (*operation.schedule)[index()];
-  std::atomic<std::size_t>& done = operation.seats[index()].steps;
+  std::atomic<std::size_t>& done = operation.states[index()].steps;
   for (std::size_t i = done.load(); i < steps.size(); ++i) {
     if (!is_free(operation, steps[i])) {
       return false;
     }
     do_step(operation, steps[i]);
     done.store(i + 1);
-    meeting_.signal();
+    communicator_.signal();
   }
   active.worked = true;
   ++operation.finished;
-  meeting_.signal();
+  communicator_.signal();
   return true;
 }
 
 bool HostMember::is_free(const Operation& operation, const ReduceStep& step) const {
   return std::all_of(step.after.begin(), step.after.end(), [&](const ReduceStep::After& after) {
-    return operation.seats[static_cast<std::size_t>(after.rank)].steps.load() >= after.steps;
+    return operation.states[static_cast<std::size_t>(after.rank)].steps.load() >= after.steps;
   });
 }
 
@@ -195,16 +195,16 @@ void HostMember::do_step(const Operation& operation, const ReduceStep& step) {
   const std::size_t size = size_of(operation.dtype);
   for (std::size_t done = 0; done < step.count; done += kElementsAtOnce) {
     const auto memory = [&](int rank) {
-      return operation.seats[static_cast<std::size_t>(rank)].memory + (step.begin + done) * size;
+      return operation.states[static_cast<std::size_t>(rank)].memory + (step.begin + done) * size;
     };
     std::vector<const void*> sources;
     std::vector<void*> targets;
     std::transform(step.sources.begin(), step.sources.end(), std::back_inserter(sources), memory);
     std::transform(step.targets.begin(), step.targets.end(), std::back_inserter(targets), memory);
-    if (!meeting_.begin_work(rank_)) {
-      meeting_.check_failure();
+    if (!communicator_.begin_work(rank_)) {
+      communicator_.check_failure();
     }
-    const EndOfWork end(meeting_, rank_);
+    const EndOfWork end(communicator_, rank_);
     reduce_by(threads_, {.dtype = operation.dtype,
                          .count = std::min(step.count - done, kElementsAtOnce),
                          .sources = sources,
@@ -220,7 +220,7 @@ void HostMember::finish_first() {
   }
   active_.pop_front();
   active.place->taken = false;
-  meeting_.release(*active.operation);
+  communicator_.release(*active.operation);
   ++done_;
 }
 
@@ -232,19 +232,19 @@ void HostMember::pause(std::uint32_t seen, int turn, const Patience& patience) {
     return std::min<steady_clock::time_point>(patience.deadline, steady_clock::now() + longest);
   };
   const auto is_here = [&](const Active& active) {
-    return active.operation->seats[index()].arrived.load();
+    return active.operation->states[index()].arrived.load();
   };
   if (!is_here(active_.front())) {
     active_.front().place->arrived->wait({.deadline = until(kLongest), .cancelled = [&] {
-                                            return meeting_.failed() ||
+                                            return communicator_.failed() ||
                                                    (patience.cancelled && patience.cancelled());
                                           }});
   } else if (!is_here(active_.back())) {
-    meeting_.sleep(seen, until(kLongestBeforeArrival));
+    communicator_.sleep(seen, until(kLongestBeforeArrival));
   } else if (turn < kTurnsAwake) {
     std::this_thread::yield();
   } else {
-    meeting_.sleep(seen, until(kLongest));
+    communicator_.sleep(seen, until(kLongest));
   }
 }
 
@@ -253,16 +253,16 @@ std::string HostMember::describe_wait(Handle handle, std::string_view end) const
   std::string text = fmt::format("all-reduce {} of {} {} elements {}", handle, operation.elements,
                                  name_of(operation.dtype), end);
   std::string_view separator = ": ";
-  for (int rank = 0; rank < meeting_.members(); ++rank) {
-    const Operation::Seat& seat = operation.seats[static_cast<std::size_t>(rank)];
+  for (int rank = 0; rank < communicator_.members(); ++rank) {
+    const Operation::MemberState& state = operation.states[static_cast<std::size_t>(rank)];
     const std::size_t steps = (*operation.schedule)[static_cast<std::size_t>(rank)].size();
-    if (!seat.arrived.load()) {
-      text += fmt::format("{}{} has not arrived", separator, meeting_.name(rank));
+    if (!state.arrived.load()) {
+      text += fmt::format("{}{} has not arrived", separator, communicator_.name(rank));
       separator = ", ";
-    } else if (rank != rank_ && seat.steps.load() < steps &&
-               operation.arrived.load() == meeting_.members()) {
-      text += fmt::format("{}{} has finished {} of {} steps", separator, meeting_.name(rank),
-                          seat.steps.load(), steps);
+    } else if (rank != rank_ && state.steps.load() < steps &&
+               operation.arrived.load() == communicator_.members()) {
+      text += fmt::format("{}{} has finished {} of {} steps", separator, communicator_.name(rank),
+                          state.steps.load(), steps);
       separator = ", ";
     }
   }

@@ -4,17 +4,17 @@
 #include <memory>
 #include <vector>
 
-#include "variable_mgmt/collectives/meeting.h"
+#include "variable_mgmt/collectives/communicator.h"
 
 namespace bench {
 
 /// A member of a host's collective.
 class HostMember final : public CollectiveMember {
  public:
-  HostMember(Meeting& meeting, int rank, Backend& backend, Stream& stream);
+  HostMember(HostCommunicator& communicator, int rank, Backend& backend, Stream& stream);
   ~HostMember() override;
 
-  Handle start(const Stretch& stretch) override;
+  Handle start(const BufferView& view) override;
   bool test(Handle handle) override;
   void wait(Handle handle, const Patience& patience) override;
 
@@ -58,7 +58,7 @@ class HostMember final : public CollectiveMember {
   [[nodiscard]] std::string describe_wait(Handle handle, std::string_view end) const;
   std::size_t index() const { return static_cast<std::size_t>(rank_); }
 
-  Meeting& meeting_;
+  HostCommunicator& communicator_;
   const int rank_;
   Backend& backend_;
   Stream& stream_;

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "models/base/threads.h"
-#include "variable_mgmt/collectives/meeting.h"
+#include "variable_mgmt/collectives/communicator.h"
 
 namespace bench {
 namespace {
@@ -42,10 +42,10 @@ class NcclCommunicator {
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
 
-  void all_reduce(const Stretch& stretch, const Stream& stream) {
-    accept("ncclAllReduce", library_.all_reduce(stretch.data, stretch.data, stretch.elements,
-                                                nccl_type(stretch.dtype), nccl::kSum, communicator_,
-                                                stream.native_handle()));
+  void all_reduce(const BufferView& view, const Stream& stream) {
+    accept("ncclAllReduce",
+           library_.all_reduce(view.data, view.data, view.elements, nccl_type(view.dtype),
+                               nccl::kSum, communicator_, stream.native_handle()));
   }
   /// True if NCCL has fully accepted the last call. Throws DeviceError for a failure that NCCL
   /// reports.
@@ -87,7 +87,7 @@ struct NcclShared {
   explicit NcclShared(NcclOptions given)
       : options(std::move(given)),
         library(options.library),
-        meeting({.names = options.names}),
+        communicator({.names = options.names}),
         waits(options.names.size()) {
     const int result = library.get_unique_id(&id);
     if (result != nccl::kSuccess) {
@@ -97,7 +97,7 @@ struct NcclShared {
   NcclOptions options;
   nccl::Library library;
   nccl::UniqueId id{};
-  Meeting meeting;
+  HostCommunicator communicator;
   /// How often each member has begun to wait for its stream.
   std::vector<std::atomic<std::uint64_t>> waits;
 };
@@ -110,12 +110,12 @@ class NcclMember final : public CollectiveMember {
         backend_(backend),
         stream_(stream),
         beside_(backend.make_urgent_stream()),
-        communicator_(shared.library, shared.meeting.members(), shared.id, rank) {}
+        communicator_(shared.library, shared.communicator.members(), shared.id, rank) {}
   ~NcclMember() override {
     if (!active_.empty()) {
-      meeting().cancel(rank_, "left before its gradients were reduced");
+      communicator().cancel(rank_, "left before its gradients were reduced");
     }
-    meeting().leave(rank_);
+    communicator().leave(rank_);
     communicator_.abort();
     if (joined_) {
       // The member's stream waits for events of this stream.
@@ -124,18 +124,18 @@ class NcclMember final : public CollectiveMember {
     }
   }
 
-  Handle start(const Stretch& stretch) override {
+  Handle start(const BufferView& view) override {
     return or_abort([&] {
       const auto deadline = steady_clock::now() + shared_.options.connect_timeout;
       settle("is not connected", deadline);
-      active_.push_back({.operation = &meeting().enter(rank_, stretch),
+      active_.push_back({.operation = &communicator().enter(rank_, view),
                          .ready = take_event(),
                          .done = take_event()});
       const Active& active = active_.back();
       stream_.record(*active.ready);
       beside_->wait(*active.ready);
-      communicator_.all_reduce(stretch, *beside_);
-      active.operation->seats[static_cast<std::size_t>(rank_)].arrived.store(true);
+      communicator_.all_reduce(view, *beside_);
+      active.operation->states[static_cast<std::size_t>(rank_)].arrived.store(true);
       settle("has not started the operation", deadline);
       beside_->record(*active.done);
       return next_++;
@@ -176,7 +176,7 @@ class NcclMember final : public CollectiveMember {
       std::unique_ptr<Event> all_done = take_event();
       stream_.record(*all_done);
       while (!all_done->done()) {
-        meeting().check_failure();
+        communicator().check_failure();
         communicator_.is_settled();
         if (is_over(patience)) {
           throw DeviceError(fmt::format("a step that reduces gradients with NCCL {}{}",
@@ -199,7 +199,7 @@ class NcclMember final : public CollectiveMember {
     std::unique_ptr<Event> done;
   };
 
-  [[nodiscard]] Meeting& meeting() const { return shared_.meeting; }
+  [[nodiscard]] HostCommunicator& communicator() const { return shared_.communicator; }
   [[nodiscard]] bool is_done(Handle handle) const { return handle < done_; }
   std::unique_ptr<Event> take_event() {
     if (events_.empty()) {
@@ -213,17 +213,17 @@ class NcclMember final : public CollectiveMember {
   template <class Work>
   std::invoke_result_t<Work> or_abort(const Work& work) {
     try {
-      meeting().check_failure();
+      communicator().check_failure();
       return work();
     } catch (const std::exception& error) {
-      meeting().cancel(rank_, error.what());  // The first failure is kept.
+      communicator().cancel(rank_, error.what());  // The first failure is kept.
       communicator_.abort();
       throw;
     }
   }
   void settle(std::string_view what, steady_clock::time_point deadline) {
     while (!communicator_.is_settled()) {
-      meeting().check_failure();
+      communicator().check_failure();
       if (steady_clock::now() >= deadline) {
         throw DeviceError(fmt::format("NCCL {} after {} ms{}", what,
                                       shared_.options.connect_timeout.count(), missing()));
@@ -232,7 +232,7 @@ class NcclMember final : public CollectiveMember {
     }
   }
   void advance() {
-    meeting().check_failure();
+    communicator().check_failure();
     communicator_.is_settled();
     while (!active_.empty() && active_.front().done->done()) {
       retire_first();
@@ -243,7 +243,7 @@ class NcclMember final : public CollectiveMember {
     Active first = std::move(active_.front());
     active_.pop_front();
     stream_.wait(*first.done);
-    meeting().release(*first.operation);
+    communicator().release(*first.operation);
     events_.push_back(std::move(first.ready));
     events_.push_back(std::move(first.done));
     ++done_;
@@ -273,10 +273,10 @@ class NcclMember final : public CollectiveMember {
   /// The members that have begun fewer waits.
   [[nodiscard]] std::string whoever_is_missing(std::uint64_t waits) const {
     std::string text;
-    for (int rank = 0; rank < meeting().members(); ++rank) {
+    for (int rank = 0; rank < communicator().members(); ++rank) {
       if (shared_.waits[static_cast<std::size_t>(rank)] < waits) {
         text += text.empty() ? ": " : ", ";
-        text += fmt::format("{} has not arrived", meeting().name(rank));
+        text += fmt::format("{} has not arrived", communicator().name(rank));
       }
     }
     return text.empty() ? kAllHaveCome : text;
@@ -284,10 +284,10 @@ class NcclMember final : public CollectiveMember {
   /// ": tower 1 has not arrived"; empty if all have.
   [[nodiscard]] std::string missing(const Operation& operation) const {
     std::string text;
-    for (int rank = 0; rank < meeting().members(); ++rank) {
-      if (!operation.seats[static_cast<std::size_t>(rank)].arrived.load()) {
+    for (int rank = 0; rank < communicator().members(); ++rank) {
+      if (!operation.states[static_cast<std::size_t>(rank)].arrived.load()) {
         text += text.empty() ? ": " : ", ";
-        text += fmt::format("{} has not arrived", meeting().name(rank));
+        text += fmt::format("{} has not arrived", communicator().name(rank));
       }
     }
     return text;
@@ -313,7 +313,7 @@ class NcclMember final : public CollectiveMember {
 class NcclCollective final : public Collective {
  public:
   explicit NcclCollective(NcclOptions options) : shared_(std::move(options)) {}
-  [[nodiscard]] int members() const override { return shared_.meeting.members(); }
+  [[nodiscard]] int members() const override { return shared_.communicator.members(); }
   std::unique_ptr<CollectiveMember> join(int rank, Backend& backend, Stream& stream) override {
     check(rank >= 0 && rank < members(),
           fmt::format("collective: rank {} is outside the {} members", rank, members()));
@@ -329,9 +329,9 @@ class NcclCollective final : public Collective {
     }
   }
   void cancel(int rank, const std::string& reason) noexcept override {
-    shared_.meeting.cancel(rank, reason);
+    shared_.communicator.cancel(rank, reason);
   }
-  [[nodiscard]] std::string failure() const override { return shared_.meeting.failure(); }
+  [[nodiscard]] std::string failure() const override { return shared_.communicator.failure(); }
 
  private:
   NcclShared shared_;

@@ -71,7 +71,7 @@ class AllReduceTrial::Tower {
 
  private:
   [[nodiscard]] const TrialPlan& plan() const { return trial_.plan_; }
-  [[nodiscard]] std::byte* stretch(std::size_t index) const {
+  [[nodiscard]] std::byte* view(std::size_t index) const {
     return memory_->data() + offsets_[index];
   }
   void meet() {
@@ -86,7 +86,7 @@ class AllReduceTrial::Tower {
     std::vector<CollectiveMember::Handle> handles;
     for (std::size_t s = 0; s < plan().elements.size(); ++s) {
       handles.push_back(member.start(
-          {.data = stretch(s), .elements = plan().elements[s], .dtype = plan().dtype, .index = s}));
+          {.data = view(s), .elements = plan().elements[s], .dtype = plan().dtype, .index = s}));
     }
     for (const auto handle : handles) {
       member.wait(handle, patience);
@@ -98,8 +98,8 @@ class AllReduceTrial::Tower {
           "all-reduce trial: the bound needs a device that shares the host's memory");
     for (std::size_t s = 0; s < plan().elements.size(); ++s) {
       // Zeros stay zeros when doubled.
-      const std::array<const void*, 2> sources{stretch(s), stretch(s)};
-      const std::array<void*, 1> targets{stretch(s)};
+      const std::array<const void*, 2> sources{view(s), view(s)};
+      const std::array<void*, 1> targets{view(s)};
       reduce_by(threads_, {.dtype = plan().dtype,
                            .count = plan().elements[s],
                            .sources = sources,

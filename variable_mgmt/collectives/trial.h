@@ -52,7 +52,7 @@ class AllReduceTrial {
   /// Call it once per tower, on its host thread. Returns when all towers have timed every spec, on
   /// their own zeroed memory. Throws what CollectiveMember::wait() does.
   void run(int rank, Backend& backend, Stream& stream, const Patience& patience);
-  /// Reports a tower's failure; the others' run() throws CollectiveCancelled. From any thread.
+  /// Reports a tower's failure; the others' run() throws Cancelled. From any thread.
   void cancel(int rank, const std::string& reason) noexcept;
   /// The timings in the order of the plan's specs, the same for all towers. On any thread, once a
   /// run() has returned.

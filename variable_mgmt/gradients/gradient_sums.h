@@ -58,12 +58,12 @@ class GradientSums {
   /// become final.
   void begin_step();
   /// Adds the remaining gradients; then every tower's gradients are the sums. Throws
-  /// CollectiveCancelled if another tower failed.
+  /// Cancelled if another tower failed.
   void finish_step();
   /// True if the sums are enqueued without waiting, so that a step can be recorded.
   [[nodiscard]] bool is_enqueued() const { return member_->can_join(); }
   /// With enqueued sums: waits until the tower has finished its enqueued work, and detects a sum
-  /// that never completes. Throws DeviceError and CollectiveCancelled.
+  /// that never completes. Throws DeviceError and Cancelled.
   void watch();
   /// Ends the device's waits for other towers.
   void abandon() noexcept { member_->abandon(); }

@@ -62,7 +62,7 @@ std::vector<RegionRange> whole_region(std::span<const OptimizerSegment> segments
   return parts;
 }
 
-SharedRegion::SharedRegion(TowerGroup& group, Peers& peers, int tower, Tower& owner,
+SharedRegion::SharedRegion(TowerBarrier& group, Peers& peers, int tower, Tower& owner,
                            TensorView region, DType dtype, std::vector<RegionRange> parts)
     : group_(group),
       peers_(peers),

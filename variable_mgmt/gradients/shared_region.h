@@ -7,7 +7,7 @@
 
 #include "variable_mgmt/gradients/peer_sum.h"
 #include "variable_mgmt/towers/tower.h"
-#include "variable_mgmt/towers/tower_group.h"
+#include "variable_mgmt/towers/tower_barrier.h"
 
 namespace bench {
 
@@ -28,7 +28,7 @@ std::vector<RegionRange> whole_region(std::span<const OptimizerSegment> segments
 
 /// The same flat region (f32 or f64) on every tower of a group, with an owner for each part. Each
 /// tower constructs its own object and calls it on its thread. Every call waits for the other
-/// towers' same call, and may throw GroupCancelled. If devices compute in the host's memory or
+/// towers' same call, and may throw Cancelled. If devices compute in the host's memory or
 /// reach each other's, the other towers access the region itself. Otherwise they see a copy in the
 /// host's memory.
 class SharedRegion {
@@ -42,7 +42,7 @@ class SharedRegion {
     std::vector<char> reaches_all;
   };
 
-  SharedRegion(TowerGroup& group, Peers& peers, int tower, Tower& owner, TensorView region,
+  SharedRegion(TowerBarrier& group, Peers& peers, int tower, Tower& owner, TensorView region,
                DType dtype, std::vector<RegionRange> parts);
 
   /// The part that this tower owns.
@@ -72,7 +72,7 @@ class SharedRegion {
   template <class T>
   void sum_own_part();
 
-  TowerGroup& group_;
+  TowerBarrier& group_;
   Peers& peers_;
   const int tower_;
   Tower& owner_;

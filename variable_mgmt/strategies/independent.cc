@@ -31,9 +31,9 @@ class Independent final : public UpdateStrategy {
 
 }  // namespace
 
-std::unique_ptr<UpdateStrategy> make_independent(const TowerSeat& seat,
+std::unique_ptr<UpdateStrategy> make_independent(const TowerContext& context,
                                                  const StrategySettings& settings) {
-  return std::make_unique<Independent>(seat.tower, settings.optimizer);
+  return std::make_unique<Independent>(context.tower, settings.optimizer);
 }
 
 std::vector<StrategyMemory> independent_memory(std::span<const OptimizerSegment> segments,

@@ -13,26 +13,26 @@ std::vector<RegionRange> parts_of(std::span<const OptimizerSegment> segments, in
   return settings.one_holder ? whole_region(segments, towers) : divide_region(segments, towers);
 }
 
-std::vector<RegionRange> parts_of(const TowerSeat& seat, const StrategySettings& settings) {
-  return parts_of(seat.tower.executor().segments(), seat.meeting.group.size(), settings);
+std::vector<RegionRange> parts_of(const TowerContext& context, const StrategySettings& settings) {
+  return parts_of(context.tower.executor().segments(), context.communicator.group.size(), settings);
 }
 
 /// Every variable has one holder, which adds the towers' gradients and updates it. Then all towers
 /// receive its value.
 class ParameterServer final : public UpdateStrategy {
  public:
-  ParameterServer(const TowerSeat& seat, const StrategySettings& settings)
-      : tower_(seat.tower),
-        group_(seat.meeting.group),
-        gradients_(seat.meeting.group, seat.meeting.gradients, seat.number, seat.tower,
-                   seat.tower.executor().gradients(), settings.optimizer.dtype,
-                   parts_of(seat, settings)),
-        variables_(seat.meeting.group, seat.meeting.variables, seat.number, seat.tower,
-                   seat.tower.executor().variables(), settings.optimizer.dtype,
-                   parts_of(seat, settings)),
-        votes_(seat.meeting.votes),
-        number_(static_cast<std::size_t>(seat.number)),
-        optimizer_(seat.tower, settings.optimizer, gradients_.own()),
+  ParameterServer(const TowerContext& context, const StrategySettings& settings)
+      : tower_(context.tower),
+        group_(context.communicator.group),
+        gradients_(context.communicator.group, context.communicator.gradients, context.number,
+                   context.tower, context.tower.executor().gradients(), settings.optimizer.dtype,
+                   parts_of(context, settings)),
+        variables_(context.communicator.group, context.communicator.variables, context.number,
+                   context.tower, context.tower.executor().variables(), settings.optimizer.dtype,
+                   parts_of(context, settings)),
+        votes_(context.communicator.votes),
+        number_(static_cast<std::size_t>(context.number)),
+        optimizer_(context.tower, settings.optimizer, gradients_.own()),
         automatic_(settings.optimizer.loss_scale.automatic) {
     gradients_.prepare_to_add();
     if (settings.staged) {
@@ -71,11 +71,11 @@ class ParameterServer final : public UpdateStrategy {
   }
 
   [[nodiscard]] std::chrono::nanoseconds exchanged() const override { return exchanged_; }
-  [[nodiscard]] std::string_view gradients_meet() const override {
+  [[nodiscard]] std::string_view reduced_on() const override {
     return gradients_.by_peers() ? "devices" : "host";
   }
   [[nodiscard]] std::string why_not_recorded() const override {
-    return gradients_.by_peers() ? kMeetBetweenCopies : kMeetOnTheHost;
+    return gradients_.by_peers() ? kReducedBetweenCopies : kReducedOnTheHost;
   }
 
   void reset() override {
@@ -109,7 +109,7 @@ class ParameterServer final : public UpdateStrategy {
   }
 
   Tower& tower_;
-  TowerGroup& group_;
+  TowerBarrier& group_;
   SharedRegion gradients_;
   SharedRegion variables_;
   std::vector<std::int32_t>& votes_;
@@ -125,11 +125,11 @@ class ParameterServer final : public UpdateStrategy {
 
 }  // namespace
 
-std::unique_ptr<UpdateStrategy> make_parameter_server(const TowerSeat& seat,
+std::unique_ptr<UpdateStrategy> make_parameter_server(const TowerContext& context,
                                                       const StrategySettings& settings) {
-  return seat.meeting.group.size() == 1 && !settings.staged
-             ? make_independent(seat, settings)
-             : std::make_unique<ParameterServer>(seat, settings);
+  return context.communicator.group.size() == 1 && !settings.staged
+             ? make_independent(context, settings)
+             : std::make_unique<ParameterServer>(context, settings);
 }
 
 std::vector<StrategyMemory> parameter_server_memory(std::span<const OptimizerSegment> segments,
@@ -143,7 +143,7 @@ std::vector<StrategyMemory> parameter_server_memory(std::span<const OptimizerSeg
         {.computing = slot_bytes(settings.optimizer, part.count()) +
                       (settings.staged ? region + late_gradients_bytes(elements, settings) : 0),
          // Its gradients and its variables.
-         .meeting = towers > 1 ? 2 * region : 0});
+         .communicator = towers > 1 ? 2 * region : 0});
   }
   return memory;
 }

@@ -12,10 +12,10 @@ namespace {
 /// towers' gradients.
 class Replicated final : public UpdateStrategy {
  public:
-  Replicated(const TowerSeat& seat, const StrategySettings& settings)
-      : tower_(seat.tower),
-        sums_(seat.tower, *seat.meeting.collective, seat.number, settings.sums),
-        optimizer_(seat.tower, settings.optimizer, whole_range(seat.tower.executor())),
+  Replicated(const TowerContext& context, const StrategySettings& settings)
+      : tower_(context.tower),
+        sums_(context.tower, *context.communicator.collective, context.number, settings.sums),
+        optimizer_(context.tower, settings.optimizer, whole_range(context.tower.executor())),
         automatic_(settings.optimizer.loss_scale.automatic) {
     if (settings.relaxed) {
       late_.emplace(tower_);
@@ -50,11 +50,11 @@ class Replicated final : public UpdateStrategy {
   void abandon() noexcept override { sums_.abandon(); }
 
   [[nodiscard]] std::chrono::nanoseconds exchanged() const override { return exchanged_; }
-  [[nodiscard]] std::string_view gradients_meet() const override {
+  [[nodiscard]] std::string_view reduced_on() const override {
     return sums_.is_enqueued() ? "nccl" : "host";
   }
   [[nodiscard]] std::string why_not_recorded() const override {
-    return sums_.is_enqueued() ? "" : kMeetOnTheHost;
+    return sums_.is_enqueued() ? "" : kReducedOnTheHost;
   }
 
   void reset() override {
@@ -89,12 +89,13 @@ std::size_t narrow_bytes(std::span<const OptimizerSegment> segments,
 
 }  // namespace
 
-std::unique_ptr<UpdateStrategy> make_replicated(const TowerSeat& seat,
+std::unique_ptr<UpdateStrategy> make_replicated(const TowerContext& context,
                                                 const StrategySettings& settings) {
   // NCCL on one device adds nothing, but lets a user try it.
-  return seat.meeting.group.size() == 1 && !settings.relaxed && !seat.meeting.by_nccl
-             ? make_independent(seat, settings)
-             : std::make_unique<Replicated>(seat, settings);
+  return context.communicator.group.size() == 1 && !settings.relaxed &&
+                 !context.communicator.by_nccl
+             ? make_independent(context, settings)
+             : std::make_unique<Replicated>(context, settings);
 }
 
 std::vector<StrategyMemory> replicated_memory(std::span<const OptimizerSegment> segments,
@@ -105,9 +106,10 @@ std::vector<StrategyMemory> replicated_memory(std::span<const OptimizerSegment> 
     each.computing += settings.relaxed ? late_gradients_bytes(elements, settings) : 0;
     each.computing += narrow_bytes(segments, settings);
     // The gradients that the host adds.
-    each.meeting = towers > 1 && !adds_by_nccl(settings.sums.spec)
-                       ? elements * size_of(settings.sums.narrow.value_or(settings.optimizer.dtype))
-                       : 0;
+    each.communicator =
+        towers > 1 && !adds_by_nccl(settings.sums.spec)
+            ? elements * size_of(settings.sums.narrow.value_or(settings.optimizer.dtype))
+            : 0;
   }
   return memory;
 }

@@ -12,7 +12,7 @@ std::string_view name_of(GradientReduction reduction) {
   return reduction == GradientReduction::sum ? "sum" : "mean";
 }
 
-TowerMeeting::TowerMeeting(int towers, const SumSettings& sums)
+TowerCommunicator::TowerCommunicator(int towers, const SumSettings& sums)
     : group(towers),
       by_nccl(adds_by_nccl(sums.spec)),
       gradients(towers),
@@ -27,7 +27,7 @@ TowerMeeting::TowerMeeting(int towers, const SumSettings& sums)
                       sums.nccl_timeout);
 }
 
-void TowerMeeting::cancel(int tower, const std::string& reason) noexcept {
+void TowerCommunicator::cancel(int tower, const std::string& reason) noexcept {
   group.cancel();
   collective->cancel(tower, reason);
 }

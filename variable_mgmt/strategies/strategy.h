@@ -12,7 +12,7 @@
 #include "variable_mgmt/gradients/gradient_sums.h"
 #include "variable_mgmt/gradients/shared_region.h"
 #include "variable_mgmt/towers/tower.h"
-#include "variable_mgmt/towers/tower_group.h"
+#include "variable_mgmt/towers/tower_barrier.h"
 
 namespace bench {
 
@@ -32,7 +32,7 @@ class UpdateStrategy {
   [[nodiscard]] virtual std::chrono::nanoseconds exchanged() const { return {}; }
   /// Enqueues, after the tower's last run, the update of the variables as the tower's state says,
   /// and the fetch of that state. With several towers, all must call it: it waits for them and
-  /// throws GroupCancelled if another one failed.
+  /// throws Cancelled if another one failed.
   virtual void update() = 0;
   /// Call it after update() or its replay. If the tower's device waits for other devices, waits
   /// until the enqueued work is done. Throws DeviceError, which names the tower, if another device
@@ -42,7 +42,7 @@ class UpdateStrategy {
   virtual void abandon() noexcept {}
   /// Where the gradients of several towers are added: "host", "nccl", or "devices" that read each
   /// other's memory. Empty if they are not added.
-  [[nodiscard]] virtual std::string_view gradients_meet() const { return {}; }
+  [[nodiscard]] virtual std::string_view reduced_on() const { return {}; }
   /// Why begin_step(), the tower's run and update() cannot be recorded and replayed as a whole, but
   /// only parts of the run. Empty if they can.
   [[nodiscard]] virtual std::string why_not_recorded() const { return {}; }
@@ -70,14 +70,14 @@ struct StrategySettings {
 };
 
 /// The state that the towers of a strategy share.
-struct TowerMeeting {
+struct TowerCommunicator {
   /// The towers add with the algorithms of `sums`; empty: shm. Throws UsageError for algorithms
   /// that are not available for that many towers.
-  TowerMeeting(int towers, const SumSettings& sums);
+  TowerCommunicator(int towers, const SumSettings& sums);
   /// Ends the towers' waits for each other. From any thread.
   void cancel(int tower, const std::string& reason) noexcept;
 
-  TowerGroup group;
+  TowerBarrier group;
   bool by_nccl;
   std::unique_ptr<Collective> collective;
   SharedRegion::Peers gradients;
@@ -92,21 +92,22 @@ struct StrategyMemory {
   std::size_t computing = 0;
   /// In host memory, for a device with separate memory: the copies of its regions that the other
   /// towers see. Devices that turn out to read each other's memory need none.
-  std::size_t meeting = 0;
+  std::size_t communicator = 0;
 };
 
 /// A tower's context in its strategy.
-struct TowerSeat {
+struct TowerContext {
   Tower& tower;
   int number = 0;
-  TowerMeeting& meeting;
+  TowerCommunicator& communicator;
 };
 
 /// One row of strategies.inc.
 struct StrategyRow {
   std::string_view name;
   /// Waits for the other towers, whose threads call it too.
-  std::unique_ptr<UpdateStrategy> (*make)(const TowerSeat& seat, const StrategySettings& settings);
+  std::unique_ptr<UpdateStrategy> (*make)(const TowerContext& context,
+                                          const StrategySettings& settings);
   /// The memory on each of `towers` towers with these segments in their flat regions, before the
   /// strategy is made.
   std::vector<StrategyMemory> (*memory)(std::span<const OptimizerSegment> segments, int towers,

@@ -59,7 +59,7 @@ void Tower::set_loss_scale(double scale) {
 
 StepState* Tower::state() { return reinterpret_cast<StepState*>(device_state_->data()); }
 
-void Tower::upload_orders() {
+void Tower::upload_parameters() {
   static_assert(offsetof(StepState, orders) == 0);
   stream().upload(std::as_bytes(std::span(&host_->given.orders, 1)), state());
 }
@@ -97,10 +97,10 @@ void Tower::feed_labels(const std::int32_t* labels) {
   }
 }
 
-void Tower::enqueue(const float* images, const std::int32_t* labels, const StepOrders& orders) {
+void Tower::enqueue(const float* images, const std::int32_t* labels, const StepParameters& orders) {
   feed(images, labels);
-  set_orders(orders);
-  upload_orders();
+  set_parameters(orders);
+  upload_parameters();
   enqueue_run();
 }
 
@@ -112,16 +112,16 @@ void Tower::run(const float* images, const std::int32_t* labels, std::int32_t st
 void Tower::run_canonical(std::span<const float> images, std::span<const std::int32_t> labels,
                           std::int32_t step) {
   write_batch(images, labels);
-  set_orders({.number = step});
-  upload_orders();
+  set_parameters({.number = step});
+  upload_parameters();
   executor_.run();
 }
 
 void Tower::run_observed(std::span<const float> images, std::span<const std::int32_t> labels,
                          std::int32_t step, const Executor::Observer& observer) {
   write_batch(images, labels);
-  set_orders({.number = step});
-  upload_orders();
+  set_parameters({.number = step});
+  upload_parameters();
   executor_.run_observed(observer);
 }
 

@@ -25,10 +25,10 @@ class Tower {
   /// Enqueues forward and, if the graph has it, backward on a batch. Images are f32 in
   /// executor().input_layout("images"), widened if the graph computes in f64; labels are s32. Both
   /// must stay unchanged until wait(), and wait() must precede the next enqueue().
-  void enqueue(const float* images, const std::int32_t* labels, const StepOrders& orders);
-  /// The parts of enqueue() are feed(), upload_orders() after set_orders(), and enqueue_run(); the
-  /// last two can be recorded. feed() skips the upload of images with the same `content` as before
-  /// (Executor::feed()).
+  void enqueue(const float* images, const std::int32_t* labels, const StepParameters& orders);
+  /// The parts of enqueue() are feed(), upload_parameters() after set_parameters(), and
+  /// enqueue_run(); the last two can be recorded. feed() skips the upload of images with the same
+  /// `content` as before (Executor::feed()).
   void feed(const float* images, const std::int32_t* labels, const ContentId& content = {});
   /// Feeds images as u8 pixels in NHWC, which the device normalises.
   void feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
@@ -36,8 +36,8 @@ class Tower {
   /// True if the next batch may be fed during an enqueued run; wait() then waits for both.
   /// Otherwise that run would read the new batch.
   [[nodiscard]] bool feeds_ahead() const { return !backend_.shares_host_memory(); }
-  void set_orders(const StepOrders& orders) { host_->given.orders = orders; }
-  void upload_orders();
+  void set_parameters(const StepParameters& orders) { host_->given.orders = orders; }
+  void upload_parameters();
   void enqueue_run() { executor_.enqueue(); }
   /// Waits until everything enqueued is done.
   void wait() { stream().synchronize(); }

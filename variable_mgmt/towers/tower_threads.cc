@@ -9,7 +9,7 @@
 #include "models/base/errors.h"
 #include "models/base/threads.h"
 #include "variable_mgmt/collectives/collective.h"
-#include "variable_mgmt/towers/tower_group.h"
+#include "variable_mgmt/towers/tower_barrier.h"
 
 namespace bench {
 namespace {
@@ -115,11 +115,7 @@ void TowerThreads::call(int tower) {
   };
   try {
     (*part_)(tower);
-  } catch (const GroupCancelled&) {
-    fail(false);
-  } catch (const CollectiveCancelled&) {
-    fail(false);
-  } catch (const RunCancelled&) {
+  } catch (const Cancelled&) {
     fail(false);
   } catch (...) {
     fail(true);

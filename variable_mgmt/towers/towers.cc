@@ -4,13 +4,13 @@ namespace bench {
 
 Towers::Towers(TowerThreads& threads, const Make& make, const SumSettings& sums)
     : threads_(threads),
-      meeting_(threads.size(), sums),
+      communicator_(threads.size(), sums),
       members_(static_cast<std::size_t>(threads.size())) {
   try {
     run([&](int number) {
-      member(number) = make(number, meeting_);
+      member(number) = make(number, communicator_);
       // Passes of the network may be long, so they end at a cancellation, too.
-      member(number).tower->executor().set_cancelled(&meeting_.group.cancelled());
+      member(number).tower->executor().set_cancelled(&communicator_.group.cancelled());
     });
   } catch (...) {
     clear();
@@ -31,7 +31,7 @@ void Towers::run(const std::function<void(int)>& part) {
       throw;
     }
   };
-  threads_.run(or_abandon, [this](int tower) { meeting_.cancel(tower, "it failed"); });
+  threads_.run(or_abandon, [this](int tower) { communicator_.cancel(tower, "it failed"); });
 }
 
 void Towers::clear() noexcept {

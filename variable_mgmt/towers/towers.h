@@ -21,7 +21,7 @@ class Towers {
  public:
   /// Calls `make` for every tower concurrently, on its thread. `sums` says how the towers add
   /// gradients, if they do. After a failed call of make or of run(), the towers can only be read.
-  using Make = std::function<TowerWithUpdate(int number, TowerMeeting& meeting)>;
+  using Make = std::function<TowerWithUpdate(int number, TowerCommunicator& communicator)>;
   Towers(TowerThreads& threads, const Make& make, const SumSettings& sums = {});
   ~Towers();
   Towers(const Towers&) = delete;
@@ -44,7 +44,7 @@ class Towers {
   TowerWithUpdate& member(int number) { return members_[static_cast<std::size_t>(number)]; }
 
   TowerThreads& threads_;
-  TowerMeeting meeting_;
+  TowerCommunicator communicator_;
   std::vector<TowerWithUpdate> members_;
 };
 

@@ -107,7 +107,7 @@ std::size_t image_bytes_per_step(RunSettings settings) {
   const std::size_t bytes = uploaded(kMore) - uploaded(kFewer);
   const auto labels = static_cast<std::size_t>(settings.batch) * sizeof(std::int32_t);
   const std::size_t rest =
-      static_cast<std::size_t>(settings.towers) * (labels + sizeof(StepOrders));
+      static_cast<std::size_t>(settings.towers) * (labels + sizeof(StepParameters));
   EXPECT_EQ(bytes % (kMore - kFewer), 0U);
   return bytes / (kMore - kFewer) - rest;
 }

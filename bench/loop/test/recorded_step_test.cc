@@ -50,12 +50,12 @@ class TrainingRun {
   void provide(int step) {
     const InputBatch batch = input_->next();
     tower_.feed(batch.images, batch.labels);
-    tower_.set_orders({.learning_rate = 1e-5 * (step + 1), .number = step});
+    tower_.set_parameters({.learning_rate = 1e-5 * (step + 1), .number = step});
   }
 
   Course train(Steps steps) {
     const auto step = [&] {
-      tower_.upload_orders();
+      tower_.upload_parameters();
       tower_.enqueue_run();
       lone_.update().update();
     };

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <thread>
 
-#include "variable_mgmt/towers/tower_group.h"
+#include "variable_mgmt/towers/tower_barrier.h"
 #include "variable_mgmt/towers/tower_threads.h"
 
 namespace bench {
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 TEST(TowerThreads, ThrowWhatFailedFirstAndNotWhatWaitedForIt) {
   TowerThreads threads(3);
-  TowerGroup group(3);
+  TowerBarrier group(3);
   try {
     threads.run(
         [&](int tower) {

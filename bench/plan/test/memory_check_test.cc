@@ -291,12 +291,14 @@ TEST(RunMemory, CountsForEachTowerTheSlotsOfWhatItHolds) {
 TEST(RunMemory, CountsOnTheHostWhereTheTowersOfDevicesMeet) {
   const auto far = make_far_backend(make_reference_backend(), {});
   const auto near = make_reference_backend();
-  EXPECT_EQ(run_memory(four_towers({}), *far, kUneven, 4).meeting(), 4U * 8000);
-  EXPECT_EQ(run_memory(four_towers({}), *near, kUneven, 4).meeting(), 0U);
-  EXPECT_EQ(run_memory(four_towers({"--variable_update=replicated"}), *far, kUneven, 4).meeting(),
-            4U * 4000);
-  EXPECT_EQ(run_memory(four_towers({"--variable_update=independent"}), *far, kUneven, 4).meeting(),
-            0U);
+  EXPECT_EQ(run_memory(four_towers({}), *far, kUneven, 4).communicator(), 4U * 8000);
+  EXPECT_EQ(run_memory(four_towers({}), *near, kUneven, 4).communicator(), 0U);
+  EXPECT_EQ(
+      run_memory(four_towers({"--variable_update=replicated"}), *far, kUneven, 4).communicator(),
+      4U * 4000);
+  EXPECT_EQ(
+      run_memory(four_towers({"--variable_update=independent"}), *far, kUneven, 4).communicator(),
+      0U);
 }
 
 TEST(MemoryCheck, NamesTheTowerWhoseDeviceIsTooSmall) {

@@ -102,12 +102,12 @@ double difference(Backend& inner, const OptimizerSettings& settings, const Fault
   const Graph graph = two_convolutions(dtype);
   const InitialValues values = initial_values(graph, 1);
   TowerThreads threads(1);
-  Towers towers(threads, [&](int number, TowerMeeting& meeting) {
+  Towers towers(threads, [&](int number, TowerCommunicator& communicator) {
     TowerWithUpdate made{
         .tower = std::make_unique<Tower>(graph, backend, ExecutorOptions{}, values),
         .update = nullptr};
     made.update = find_strategy("parameter_server")
-                      .make({.tower = *made.tower, .number = number, .meeting = meeting},
+                      .make({.tower = *made.tower, .number = number, .communicator = communicator},
                             {.optimizer = settings});
     return made;
   });

@@ -65,12 +65,12 @@ TEST(Comparison, PutsRowsTogetherByAFieldWithAGeometricMeanEach) {
   const Comparison by_model = compared(base, other, {.by = {"model"}});
   ASSERT_EQ(by_model.geomeans.size(), 3);
   EXPECT_EQ(by_model.geomeans[0].group, "model resnet50");
-  EXPECT_EQ(by_model.geomeans[0].works, 2);
+  EXPECT_EQ(by_model.geomeans[0].workloads, 2);
   EXPECT_NEAR(by_model.geomeans[0].mean.log_ratio, 0, 0.01);
   EXPECT_EQ(by_model.geomeans[1].group, "model vgg16");
   EXPECT_NEAR(by_model.geomeans[1].mean.log_ratio, std::log(0.9), 0.01);
   EXPECT_EQ(by_model.geomeans[2].group, "");
-  EXPECT_EQ(by_model.geomeans[2].works, 4);
+  EXPECT_EQ(by_model.geomeans[2].workloads, 4);
 }
 
 TEST(Comparison, WithoutEnoughRunsSaysHowManyItTakes) {
@@ -195,7 +195,7 @@ TEST(Comparison, ManyRowsAreCorrectedTogether) {
   }
   EXPECT_GT(alone, 0) << "without the correction, some rows would be reported as changed";
   ASSERT_EQ(comparison.geomeans.size(), 1);
-  EXPECT_EQ(comparison.geomeans[0].works, 40);
+  EXPECT_EQ(comparison.geomeans[0].workloads, 40);
 }
 
 TEST(Comparison, ExactNumbersThatDifferAreToldWithoutATest) {

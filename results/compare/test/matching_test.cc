@@ -16,11 +16,11 @@ using ::testing::HasSubstr;
 TEST(Matching, RunsOfTheSameWorkMeet) {
   const std::vector<StoredRun> base = {made_run({.model = "vgg16"}), made_run({}), made_run({})};
   const std::vector<StoredRun> other = {made_run({}), made_run({.model = "vgg16"})};
-  const Matching matching = match_work(base, other, {});
-  ASSERT_EQ(matching.works.size(), 2);
-  EXPECT_EQ(matching.works[0].workload, "resnet50 train bs64 f32");
-  EXPECT_EQ(matching.works[0].base.size(), 2);
-  EXPECT_EQ(matching.works[0].other.size(), 1);
+  const Matching matching = match_workloads(base, other, {});
+  ASSERT_EQ(matching.workloads.size(), 2);
+  EXPECT_EQ(matching.workloads[0].workload, "resnet50 train bs64 f32");
+  EXPECT_EQ(matching.workloads[0].base.size(), 2);
+  EXPECT_EQ(matching.workloads[0].other.size(), 1);
   EXPECT_TRUE(matching.unmatched.empty());
 }
 
@@ -28,7 +28,7 @@ TEST(Matching, RefusesAnotherBatchSizeAndNamesIt) {
   const std::vector<StoredRun> base = {made_run({.batch = 64})};
   const std::vector<StoredRun> other = {made_run({.batch = 32})};
   try {
-    match_work(base, other, {});
+    match_workloads(base, other, {});
     FAIL() << "was compared";
   } catch (const DataError& error) {
     EXPECT_THAT(error.what(), HasSubstr("workload.batch_per_device (64 vs. 32)"));
@@ -39,26 +39,26 @@ TEST(Matching, RefusesAnotherBatchSizeAndNamesIt) {
 TEST(Matching, AnIgnoredFieldMayDiffer) {
   const std::vector<StoredRun> base = {made_run({.layout = "NCHW"})};
   const std::vector<StoredRun> other = {made_run({.layout = "NHWC"})};
-  EXPECT_THROW(match_work(base, other, {}), DataError);
-  EXPECT_EQ(match_work(base, other, {"layout"}).works.size(), 1);
-  EXPECT_EQ(match_work(base, other, {"workload.layout"}).works.size(), 1);
+  EXPECT_THROW(match_workloads(base, other, {}), DataError);
+  EXPECT_EQ(match_workloads(base, other, {"layout"}).workloads.size(), 1);
+  EXPECT_EQ(match_workloads(base, other, {"workload.layout"}).workloads.size(), 1);
   EXPECT_NO_THROW(check_fields(base, {"layout"}, "ignore"));
   EXPECT_THROW(check_fields(base, {"out"}, "ignore"), UsageError);
 }
 
 TEST(Matching, WorksOfOneTextHaveNamesOfTheirOwn) {
   const std::vector<StoredRun> both = {made_run({.layout = "NHWC"}), made_run({.layout = "NCHW"})};
-  const Matching matching = match_work(both, both, {});
-  ASSERT_EQ(matching.works.size(), 2);
-  EXPECT_EQ(matching.works[0].workload, "resnet50 train bs64 f32 (layout NCHW)");
-  EXPECT_EQ(matching.works[1].workload, "resnet50 train bs64 f32 (layout NHWC)");
-  EXPECT_EQ(matching.works[1].base.front()->record.at("workload").at("layout"), "NHWC");
+  const Matching matching = match_workloads(both, both, {});
+  ASSERT_EQ(matching.workloads.size(), 2);
+  EXPECT_EQ(matching.workloads[0].workload, "resnet50 train bs64 f32 (layout NCHW)");
+  EXPECT_EQ(matching.workloads[1].workload, "resnet50 train bs64 f32 (layout NHWC)");
+  EXPECT_EQ(matching.workloads[1].base.front()->record.at("workload").at("layout"), "NHWC");
 }
 
 TEST(Matching, WhatOneSideLacksIsTold) {
   const std::vector<StoredRun> base = {made_run({}), made_run({.batch = 32})};
   const std::vector<StoredRun> other = {made_run({})};
-  const Matching matching = match_work(base, other, {});
+  const Matching matching = match_workloads(base, other, {});
   ASSERT_EQ(matching.unmatched.size(), 1);
   EXPECT_THAT(matching.unmatched[0], HasSubstr("resnet50 train bs32 f32 is only in base"));
 }

@@ -48,7 +48,7 @@ Record small_record() {
       .nodes = {{"conv1",
                  {.implementation = "brg", .inputs = {"nhwc", "oihw"}, .outputs = {"nhwc"}}}},
       .held = {{"images", "nhwc"}},
-      .gradients_meet = "devices"};
+      .reduced_on = "devices"};
   record.quality.warnings = {"busy"};
   return record;
 }
@@ -227,7 +227,7 @@ TEST(RecordJson, KeepsTypesAndEveryStep) {
   EXPECT_EQ(out["implementations"][0]["count"], 53);
   EXPECT_EQ(out["choices"], json::parse(R"({"by": "timed", "made_for": {"model": "resnet50"},
     "nodes": {"conv1": {"implementation": "brg", "inputs": ["nhwc", "oihw"], "outputs": ["nhwc"]}},
-    "held": {"images": "nhwc"}, "gradients_meet": "devices"})"));
+    "held": {"images": "nhwc"}, "reduced_on": "devices"})"));
   EXPECT_EQ(out["quality"]["warnings"][0], "busy");
 }
 

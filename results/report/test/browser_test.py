@@ -164,7 +164,7 @@ def pages(program: str, folder: pathlib.Path) -> dict[str, str]:
     (folder / "days.csv").write_text(days())
     store = f"--store={folder / 'days.sqlite'}"
     made("store", str(folder / "days.csv"), store)
-    odd = json.loads(made("track", "model:quiet", "--format=json", store))["series"][0]["nights"][100]["runs"][0]
+    odd = json.loads(made("track", "model:quiet", "--format=json", store))["series"][0]["points"][100]["runs"][0]
     made("track", f"--annotate={odd}", "--note=a new <fan>", store)
     return {"report": made("report", str(folder / "runs.csv")),
             "compare": made("compare", str(folder / "base.csv"), str(folder / "new.csv"), "--metric=images_per_sec",

@@ -50,7 +50,7 @@ TEST(Page, WhatRecordsSayCannotBecomeMarkup) {
   const std::string json = page.substr(data + 10, end - data - 10);
   const nlohmann::json parsed = nlohmann::json::parse(json);
   EXPECT_EQ(parsed["systems"].size(), 2U);
-  EXPECT_EQ(parsed["works"].size(), 3U);
+  EXPECT_EQ(parsed["workloads"].size(), 3U);
 }
 
 /// The number of times that the text occurs.

@@ -40,7 +40,7 @@ TEST(ReportData, SystemsAreColumnsAndWorksRows) {
   ASSERT_EQ(data.rows.size(), 2U);
   EXPECT_EQ(data.rows[0].name, "lenet train bs8 f32");
   EXPECT_EQ(data.systems[0].name, "1 thread");
-  EXPECT_EQ(data.systems[2].name, "4 threads");  // Has the fewest works.
+  EXPECT_EQ(data.systems[2].name, "4 threads");  // Has the fewest workloads.
   EXPECT_TRUE(data.rows[1].cells[2].empty());
   EXPECT_EQ(data.rows[0].cells[0].speed.n, 6U);
   EXPECT_NEAR(data.rows[0].cells[0].speed.median, 100, 1e-9);

@@ -46,7 +46,7 @@ class RerunTest : public ::testing::Test {
   }
 
   Tracked rerun() {
-    const std::vector<NightlySeries> series = {made_series({.steps = {{59, 0.93}}})};
+    const std::vector<RunSeries> series = {made_series({.steps = {{59, 0.93}}})};
     Tracked tracked = track(series, {}, {}, {});
     EXPECT_EQ(tracked.series[0].newest_state, NewestState::kSuspect);
     rerun_suspects(

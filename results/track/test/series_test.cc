@@ -9,7 +9,7 @@
 namespace bench::results {
 namespace {
 
-StoredRun night(std::int64_t start, double rate, const std::string& group = "") {
+StoredRun point(std::int64_t start, double rate, const std::string& group = "") {
   StoredRun run;
   run.record_id = fmt::format("id{}-{:g}", start, rate);
   run.group_id = group.empty() ? run.record_id : group;
@@ -25,34 +25,34 @@ StoredRun night(std::int64_t start, double rate, const std::string& group = "") 
 }
 
 TEST(SeriesOf, OrdersNightsByTimeAndTakesTheMedianOfRepeats) {
-  const std::vector<StoredRun> runs = {night(30, 7), night(10, 1, "g"), night(12, 3, "g"),
-                                       night(11, 9, "g")};
+  const std::vector<StoredRun> runs = {point(30, 7), point(10, 1, "g"), point(12, 3, "g"),
+                                       point(11, 9, "g")};
   const auto series = series_of(runs, {});
   ASSERT_EQ(series.size(), 1);
-  ASSERT_EQ(series[0].nights.size(), 2);
-  EXPECT_EQ(series[0].nights[0].value, 3);
-  EXPECT_EQ(series[0].nights[0].start_ms, 10);
-  EXPECT_EQ(series[0].nights[0].run_ids.size(), 3);
-  EXPECT_EQ(series[0].nights[1].value, 7);
+  ASSERT_EQ(series[0].points.size(), 2);
+  EXPECT_EQ(series[0].points[0].value, 3);
+  EXPECT_EQ(series[0].points[0].start_ms, 10);
+  EXPECT_EQ(series[0].points[0].run_ids.size(), 3);
+  EXPECT_EQ(series[0].points[1].value, 7);
 }
 
 TEST(SeriesOf, KeepsWorksMachinesAndCanariesApart) {
-  std::vector<StoredRun> runs(4, night(1, 1));
+  std::vector<StoredRun> runs(4, point(1, 1));
   runs[1].machine_key = "other";
   runs[2].workload_key = "other";
   runs[3].label = "canary";
   const auto series = series_of(runs, {});
   ASSERT_EQ(series.size(), 4);
   int canaries = 0;
-  for (const NightlySeries& one : series) canaries += one.canary ? 1 : 0;
+  for (const RunSeries& one : series) canaries += one.canary ? 1 : 0;
   EXPECT_EQ(canaries, 1);
 }
 
 TEST(SeriesOf, LeavesOutWhatFailedOrLacksTheMetric) {
-  std::vector<StoredRun> runs = {night(1, 1), night(2, 2), night(3, 3)};
+  std::vector<StoredRun> runs = {point(1, 1), point(2, 2), point(3, 3)};
   runs[1].status = "failed";
   runs[2].metrics.clear();
-  EXPECT_EQ(series_of(runs, {})[0].nights.size(), 1);
+  EXPECT_EQ(series_of(runs, {})[0].points.size(), 1);
   EXPECT_TRUE(series_of(runs, {.metrics = {"other"}}).empty());
 }
 

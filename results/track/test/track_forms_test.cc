@@ -14,14 +14,14 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Tracked made_tracked() {
-  std::vector<NightlySeries> series = {
+  std::vector<RunSeries> series = {
       made_series({.steps = {{30, 0.95}}}),
       made_series({.workload = "vgg<16>", .steps = {{25, 1.04}}, .seed = 2}),
       made_series({.workload = "quiet", .seed = 3}),
       made_series({.workload = "odd", .steps = {{59, 0.9}}, .seed = 4}),
       made_series({.workload = "same", .steps = {{20, 0.95}}, .seed = 5, .one_revision = true})};
   const std::vector<Annotation> annotations = {
-      {.series_key = series[2].key, .run = series[2].nights[5].run_ids[0], .text = "new fan"}};
+      {.series_key = series[2].key, .run = series[2].points[5].run_ids[0], .text = "new fan"}};
   return track(series, {}, {}, annotations);
 }
 
@@ -58,7 +58,7 @@ TEST(TrackForms, JsonHoldsEveryNight) {
   print_json(out, made_tracked());
   const auto json = nlohmann::json::parse(out.str());
   EXPECT_EQ(json["schema"], "bench.track/1");
-  EXPECT_EQ(json["series"][0]["nights"].size(), 60);
+  EXPECT_EQ(json["series"][0]["points"].size(), 60);
   EXPECT_EQ(json["series"][0]["changes"][0]["verdict"], "regressed");
   EXPECT_EQ(json["series"][0]["changes"][0]["fails"], true);
   EXPECT_EQ(json["series"][0]["segments"].size(), 2);
@@ -75,7 +75,7 @@ TEST(TrackForms, JunitFailsWhatFailsAndSkipsWhatIsSuspect) {
 
 TEST(TrackForms, JunitNamesAWorkTheSameWhateverIsTrackedBesideIt) {
   const auto named = [](const std::string& workload, const std::string& key) {
-    NightlySeries series = made_series({.nights = 20});
+    RunSeries series = made_series({.points = 20});
     series.workload = workload;
     series.workload_key = key;
     std::ostringstream out;
@@ -102,7 +102,7 @@ TEST(TrackForms, HtmlDrawsEveryNightLevelChangeAndNote) {
     return found;
   };
   EXPECT_EQ(count("<svg "), 5);
-  EXPECT_EQ(count("<circle class=\"night\""), 300);
+  EXPECT_EQ(count("<circle class=\"point\""), 300);
   EXPECT_EQ(count("<line class=\"change\""), 3);
   EXPECT_EQ(count("<line class=\"level\""), 8);
   EXPECT_EQ(count("<rect class=\"band\""), 8);
@@ -116,10 +116,10 @@ TEST(TrackForms, HtmlDrawsEveryNightLevelChangeAndNote) {
 }
 
 TEST(TrackForms, ASeriesOfOneNightCanBeDrawn) {
-  const std::vector<NightlySeries> series = {made_series({.nights = 1})};
+  const std::vector<RunSeries> series = {made_series({.points = 1})};
   std::ostringstream out;
   print_html(out, track(series, {}, {}, {}));
-  EXPECT_THAT(out.str(), HasSubstr("<circle class=\"night\""));
+  EXPECT_THAT(out.str(), HasSubstr("<circle class=\"point\""));
   EXPECT_THAT(out.str(), Not(HasSubstr("nan")));
 }
 

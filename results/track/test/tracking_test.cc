@@ -19,7 +19,7 @@ using stats::ChangeVerdict;
 
 Tracked tracked_of(const std::vector<MadeSeries>& made, const std::vector<ChangeNote>& notes = {},
                    const TrackOptions& options = {}) {
-  std::vector<NightlySeries> series;
+  std::vector<RunSeries> series;
   for (const MadeSeries& one : made) series.push_back(made_series(one));
   return track(series, options, notes, {});
 }
@@ -68,29 +68,29 @@ TEST(Track, ASingleOddNightIsSuspectASecondConfirms) {
   const Tracked second = tracked_of({{.steps = {{58, 0.93}}}});
   EXPECT_EQ(second.series[0].newest_state, NewestState::kConfirmed);
   ASSERT_EQ(second.series[0].changes.size(), 1);
-  EXPECT_EQ(second.series[0].changes[0].by, FoundBy::kTwoNights);
+  EXPECT_EQ(second.series[0].changes[0].by, FoundBy::kTwoPoints);
   EXPECT_EQ(second.series[0].changes[0].at, 58);
   EXPECT_EQ(exit_status(second), 1);
 }
 
 TEST(Track, ARegressionThatWasRepairedDoesNotFail) {
-  const Tracked tracked = tracked_of({{.nights = 80, .steps = {{30, 0.95}, {50, 1 / 0.95}}}});
+  const Tracked tracked = tracked_of({{.points = 80, .steps = {{30, 0.95}, {50, 1 / 0.95}}}});
   ASSERT_EQ(tracked.series[0].changes.size(), 2);
   EXPECT_TRUE(tracked.series[0].changes[0].recovered);
   EXPECT_EQ(exit_status(tracked), 0);
 }
 
 TEST(Track, AHalfRepairedRegressionStillFails) {
-  const Tracked tracked = tracked_of({{.nights = 80, .steps = {{30, 0.90}, {50, 1.05}}}});
+  const Tracked tracked = tracked_of({{.points = 80, .steps = {{30, 0.90}, {50, 1.05}}}});
   EXPECT_FALSE(tracked.series[0].changes[0].recovered);
   EXPECT_EQ(exit_status(tracked), 1);
 }
 
 TEST(Track, WhatSomebodySpokeOnDoesNotFailEvenIfItMovesANight) {
   const MadeSeries made{.steps = {{30, 0.95}}};
-  const NightlySeries series = made_series(made);
+  const RunSeries series = made_series(made);
   ChangeNote note{.series_key = series.key,
-                  .at_run = series.nights[32].run_ids[0],
+                  .at_run = series.points[32].run_ids[0],
                   .effect = -0.05,
                   .state = "ack",
                   .note = "wanted"};
@@ -106,17 +106,17 @@ TEST(Track, WhatSomebodySpokeOnDoesNotFailEvenIfItMovesANight) {
   EXPECT_TRUE(tracked_of({made}, {note}).series[0].changes[0].known);
 }
 
-ChangeNote made_note(const NightlySeries& series, std::size_t night, const std::string& state,
+ChangeNote made_note(const RunSeries& series, std::size_t point, const std::string& state,
                      double effect = -0.05) {
   return {.series_key = series.key,
-          .at_run = series.nights[night].run_ids[0],
+          .at_run = series.points[point].run_ids[0],
           .effect = effect,
           .state = state};
 }
 
 TEST(Track, WhatSomebodySaidOutranksWhatTrackRemembered) {
   const MadeSeries made{.steps = {{30, 0.95}}};
-  const NightlySeries series = made_series(made);
+  const RunSeries series = made_series(made);
   for (const std::size_t said : {28, 32}) {
     const ChangeNote ack = made_note(series, said, "ack");
     const ChangeNote seen = made_note(series, 30, "new");
@@ -132,19 +132,19 @@ TEST(Track, WhatSomebodySaidOutranksWhatTrackRemembered) {
 
 TEST(Track, WhatSomebodySaidOfALittleDoesNotCoverALot) {
   const MadeSeries made{.steps = {{30, 0.80}}};
-  const NightlySeries series = made_series(made);
+  const RunSeries series = made_series(made);
   EXPECT_EQ(exit_status(tracked_of({made}, {made_note(series, 28, "ack", -0.01)})), 1);
   EXPECT_EQ(exit_status(tracked_of({made}, {made_note(series, 28, "ack", -0.15)})), 0);
 }
 
 TEST(Track, EarlierChangesDoNotCountSince) {
   const MadeSeries made{.steps = {{30, 0.95}}};
-  EXPECT_EQ(exit_status(tracked_of({made}, {}, {.since_ms = kFirstNightMs + 40 * kNightMs})), 0);
-  EXPECT_EQ(exit_status(tracked_of({made}, {}, {.since_ms = kFirstNightMs + 20 * kNightMs})), 1);
+  EXPECT_EQ(exit_status(tracked_of({made}, {}, {.since_ms = kFirstPointMs + 40 * kPointMs})), 0);
+  EXPECT_EQ(exit_status(tracked_of({made}, {}, {.since_ms = kFirstPointMs + 20 * kPointMs})), 1);
 }
 
 TEST(Track, DriftIsToldAndDoesNotFail) {
-  const Tracked tracked = tracked_of({{.nights = 120, .drift = -0.0005}});
+  const Tracked tracked = tracked_of({{.points = 120, .drift = -0.0005}});
   ASSERT_FALSE(tracked.series[0].changes.empty());
   for (const SeriesChange& change : tracked.series[0].changes) EXPECT_TRUE(change.drift);
   EXPECT_EQ(exit_status(tracked), 0);
@@ -157,20 +157,20 @@ TEST(Track, TheNoiseOfASeriesIsTheLeastThatMatters) {
 }
 
 TEST(Track, AShortSeriesIsNotJudged) {
-  const Tracked tracked = tracked_of({{.nights = 6}});
+  const Tracked tracked = tracked_of({{.points = 6}});
   EXPECT_EQ(tracked.series[0].newest_state, NewestState::kUnknown);
   EXPECT_EQ(tracked.series[0].newest_why, "too few runs at this level before it: 5");
-  EXPECT_NO_THROW(tracked_of({{.nights = 1}}));
+  EXPECT_NO_THROW(tracked_of({{.points = 1}}));
 }
 
 TEST(Track, SaysWhereTheWorkWentOn) {
-  NightlySeries before = made_series({});
-  NightlySeries after = made_series({.machine = "node8", .seed = 4});
-  for (Night& night : after.nights) {
-    night.start_ms += 100 * kNightMs;
-    night.value *= 1.5;
+  RunSeries before = made_series({});
+  RunSeries after = made_series({.machine = "node8", .seed = 4});
+  for (SeriesPoint& point : after.points) {
+    point.start_ms += 100 * kPointMs;
+    point.value *= 1.5;
   }
-  const std::vector<NightlySeries> both = {before, after};
+  const std::vector<RunSeries> both = {before, after};
   const Tracked tracked = track(both, {}, {}, {});
   EXPECT_EQ(tracked.series[0].continues.substr(0, 26), "on node8 from 2025-04-11, ");
   EXPECT_TRUE(tracked.series[1].continues.empty());
@@ -178,23 +178,23 @@ TEST(Track, SaysWhereTheWorkWentOn) {
 }
 
 TEST(Track, LeavesOutNightsWithoutARatioAndRefusesNothingElse) {
-  NightlySeries bad = made_series({.workload = "bad"});
-  bad.nights[3].value = 0;
-  const NightlySeries good = made_series({.steps = {{30, 0.95}}});
-  const Tracked tracked = track(std::vector<NightlySeries>{bad, good}, {}, {}, {});
+  RunSeries bad = made_series({.workload = "bad"});
+  bad.points[3].value = 0;
+  const RunSeries good = made_series({.steps = {{30, 0.95}}});
+  const Tracked tracked = track(std::vector<RunSeries>{bad, good}, {}, {}, {});
   ASSERT_EQ(tracked.series.size(), 1);
   EXPECT_EQ(tracked.series[0].series.workload, good.workload);
   ASSERT_EQ(tracked.left_out.size(), 1);
   EXPECT_EQ(tracked.left_out[0].substr(0, 35), "bad: images_per_sec is 0 or less in");
   EXPECT_EQ(exit_status(tracked), 1);
-  EXPECT_THROW(track(std::vector<NightlySeries>{bad}, {}, {}, {}), DataError);
+  EXPECT_THROW(track(std::vector<RunSeries>{bad}, {}, {}, {}), DataError);
 }
 
 TEST(Track, TheSmallerOfTwoProbabilitiesCountsTwice) {
-  const NightlySeries series = made_series({.steps = {{30, 0.95}}});
-  const Tracked tracked = track(std::vector<NightlySeries>{series}, {}, {}, {});
+  const RunSeries series = made_series({.steps = {{30, 0.95}}});
+  const Tracked tracked = track(std::vector<RunSeries>{series}, {}, {}, {});
   std::vector<double> logs;
-  for (const Night& night : series.nights) logs.push_back(std::log(night.value));
+  for (const SeriesPoint& point : series.points) logs.push_back(std::log(point.value));
   const auto points = stats::change_points(
       logs, {.margin = tracked.series[0].margin, .seed = hash_name(series.key)});
   ASSERT_EQ(points.size(), 1);
@@ -202,12 +202,12 @@ TEST(Track, TheSmallerOfTwoProbabilitiesCountsTwice) {
 }
 
 TEST(Causes, TheEnvironmentIsBlamedOnlyFarFromANewRevision) {
-  NightlySeries series = made_series({.nights = 20, .one_revision = true});
+  RunSeries series = made_series({.points = 20, .one_revision = true});
   EXPECT_EQ(cause_by_revisions(series, 10), Cause::kEnvironment);
-  for (std::size_t i = 12; i < 20; ++i) series.nights[i].git_rev = "next";
+  for (std::size_t i = 12; i < 20; ++i) series.points[i].git_rev = "next";
   EXPECT_EQ(cause_by_revisions(series, 10), Cause::kCode) << "two runs off";
   EXPECT_EQ(cause_by_revisions(series, 7), Cause::kEnvironment);
-  series.nights[9].git_rev = "";
+  series.points[9].git_rev = "";
   EXPECT_EQ(cause_by_revisions(series, 10), Cause::kUnknown);
 }
 

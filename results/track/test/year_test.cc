@@ -16,47 +16,47 @@
 namespace bench::results {
 namespace {
 
-constexpr std::size_t kNights = 365;
+constexpr std::size_t kPoints = 365;
 constexpr std::size_t kMachineChange = 220;
 
-std::vector<NightlySeries> year() {
-  std::vector<NightlySeries> all;
+std::vector<RunSeries> year() {
+  std::vector<RunSeries> all;
   for (std::size_t i = 0; i < 20; ++i) {
     MadeSeries made{.workload = fmt::format("model{:02}", i),
                     .machine = i < 10 ? "a" : "b",
-                    .nights = kNights,
+                    .points = kPoints,
                     .cv = 0.003 + 0.0005 * static_cast<double>(i % 19),
                     .seed = 100 + i};
     if (i == 2) made.steps.push_back({60, 0.97});
     if (i == 7) made.steps.push_back({150, 1.05});
     if (i == 13) made.steps.push_back({300, 0.96});
-    if (i == 16) made.drift = -0.03 / kNights;
+    if (i == 16) made.drift = -0.03 / kPoints;
     if (made.machine == "b") made.steps.push_back({kMachineChange, 0.98});
     all.push_back(made_series(made));
   }
   all.push_back(made_series({.workload = "model10",
                              .machine = "b",
-                             .nights = kNights,
+                             .points = kPoints,
                              .cv = 0.003,
                              .steps = {{kMachineChange, 0.98}},
                              .seed = 200,
                              .canary = true,
                              .one_revision = true}));
-  for (NightlySeries& series : all) {
+  for (RunSeries& series : all) {
     // The machines were away for a month.
-    series.nights.erase(series.nights.begin() + 180, series.nights.begin() + 210);
+    series.points.erase(series.points.begin() + 180, series.points.begin() + 210);
   }
   return all;
 }
 
 /// The run's number before the missing month was removed.
-std::size_t night_of(const NightlySeries& series, std::size_t at) {
-  return static_cast<std::size_t>((series.nights[at].start_ms - kFirstNightMs) / kNightMs);
+std::size_t point_of(const RunSeries& series, std::size_t at) {
+  return static_cast<std::size_t>((series.points[at].start_ms - kFirstPointMs) / kPointMs);
 }
 
 TEST(Year, WhatWasPutInIsFoundAndLittleElse) {
   const auto start = std::chrono::steady_clock::now();
-  const std::vector<NightlySeries> series = year();
+  const std::vector<RunSeries> series = year();
   const Tracked tracked = track(series, {}, {}, {});
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   std::size_t failing = 0;
@@ -65,14 +65,14 @@ TEST(Year, WhatWasPutInIsFoundAndLittleElse) {
   std::vector<std::string> found;
   for (const TrackedSeries& one : tracked.series) {
     for (const SeriesChange& change : one.changes) {
-      const std::size_t night = night_of(one.series, change.at);
-      std::cout << one.series.workload << (one.series.canary ? " (canary)" : "") << ": night "
-                << night << ", " << 100 * stats::relative_change(change.shift.estimate) << " %, "
+      const std::size_t point = point_of(one.series, change.at);
+      std::cout << one.series.workload << (one.series.canary ? " (canary)" : "") << ": point "
+                << point << ", " << 100 * stats::relative_change(change.shift.estimate) << " %, "
                 << stats::name_of(change.verdict) << (change.drift ? " by drift" : "") << ", "
                 << name_of(change.cause) << (change.recovered ? ", recovered" : "")
                 << (change.fails() ? ", fails" : "") << "\n";
-      const auto near = [&](std::size_t at, double nights) {
-        return std::abs(static_cast<double>(night) - static_cast<double>(at)) <= nights;
+      const auto near = [&](std::size_t at, double points) {
+        return std::abs(static_cast<double>(point) - static_cast<double>(at)) <= points;
       };
       failing += change.fails() ? 1 : 0;
       if (one.series.machine == "b" && near(kMachineChange, 5)) {

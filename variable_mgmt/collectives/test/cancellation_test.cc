@@ -71,7 +71,7 @@ TEST(Cancellation, OneMembersFailureEndsAllThatWait) {
       try {
         add_once(self, test_patience());
         add_once(self, test_patience());
-      } catch (const CollectiveCancelled&) {
+      } catch (const Cancelled&) {
         ++cancelled;
         throw;
       }

@@ -85,7 +85,7 @@ using Values = std::function<std::vector<double>(std::size_t count, int rank)>;
 
 /// Adds buffer views of these sizes with one collective, all concurrently. Returns each member's
 /// memory afterwards, with the views concatenated.
-std::vector<std::vector<std::byte>> add_stretches(
+std::vector<std::vector<std::byte>> add_views(
     Collective& collective, DType dtype, const std::vector<std::size_t>& sizes,
     const Values& values, const MakeBackend& make = [](int) { return make_reference_backend(); }) {
   std::vector<std::vector<std::byte>> results(static_cast<std::size_t>(collective.members()));
@@ -125,7 +125,7 @@ std::vector<std::vector<std::byte>> add_by(const AllReduceRange& range, int memb
                                            const std::vector<std::size_t>& sizes,
                                            const Values& values) {
   const auto collective = make_host_collective({.names = tower_names(members), .spec = {range}});
-  return add_stretches(*collective, dtype, sizes, values);
+  return add_views(*collective, dtype, sizes, values);
 }
 
 constexpr DType kTypes[] = {DType::f32, DType::f64, DType::f16, DType::bf16};
@@ -212,8 +212,7 @@ TEST(Collective, TakesAlgorithmsBySize) {
     std::transform(expected.begin(), expected.end(), values.begin(), expected.begin(),
                    std::plus<>());
   }
-  for (const auto& result :
-       add_stretches(*collective, DType::f32, {20000, 3, 600}, whole_numbers)) {
+  for (const auto& result : add_views(*collective, DType::f32, {20000, 3, 600}, whole_numbers)) {
     EXPECT_EQ(result, to_elements(DType::f32, expected));
   }
 }
@@ -252,9 +251,8 @@ TEST(Collective, SpreadsAMembersWorkOverItsThreadsWithoutChangingABit) {
   const std::vector<std::size_t> sizes{300001, 40000};
   const auto collective = make_host_collective({.names = tower_names(2)});
   const auto inner = make_reference_backend();
-  const auto threaded = add_stretches(*collective, DType::bf16, sizes, random_numbers, [&](int) {
-    return std::make_unique<ThreadedBackend>(*inner);
-  });
+  const auto threaded = add_views(*collective, DType::bf16, sizes, random_numbers,
+                                  [&](int) { return std::make_unique<ThreadedBackend>(*inner); });
   EXPECT_EQ(threaded, add_by({.algorithm = "shm"}, 2, DType::bf16, sizes, random_numbers));
 }
 
@@ -265,7 +263,7 @@ TEST(Collective, AddsInMemoryThatTheHostMayNotTouch) {
     for (const AllReduceRange& range :
          {AllReduceRange{.algorithm = "shm"}, {.algorithm = "psgpu"}}) {
       const auto collective = make_host_collective({.names = tower_names(4), .spec = {range}});
-      const auto results = add_stretches(*collective, DType::f32, sizes, random_numbers, [&](int) {
+      const auto results = add_views(*collective, DType::f32, sizes, random_numbers, [&](int) {
         return make_far_backend(make_reference_backend(), schedule);
       });
       EXPECT_EQ(results, expected) << "seed " << schedule.seed;

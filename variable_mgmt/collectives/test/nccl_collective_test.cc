@@ -129,14 +129,14 @@ TEST(NcclCollective, ATowerThatHangsIsNamed) {
   const auto collective = make_faulty(3, "");
   const auto errors = run_late(*collective, [&](const TestMember& self) {
     const auto memory = self.backend.allocate(kElements * sizeof(float));
-    const Stretch stretch{.data = memory->data(), .elements = kElements};
-    self.member.wait(self.member.start(stretch), test_patience());
+    const BufferView view{.data = memory->data(), .elements = kElements};
+    self.member.wait(self.member.start(view), test_patience());
     if (self.rank == 1) {
       while (collective->failure().empty()) {
         std::this_thread::yield();
       }
     } else {
-      self.member.wait(self.member.start(stretch),
+      self.member.wait(self.member.start(view),
                        {.deadline = steady_clock::now() + milliseconds(200)});
     }
   });

@@ -135,7 +135,7 @@ inline JoinedResult run_joined(const JoinedRun& run) {
   {
     Towers towers(
         threads,
-        [&](int number, TowerMeeting& meeting) {
+        [&](int number, TowerCommunicator& communicator) {
           std::unique_ptr<Backend>& backend = backends[static_cast<std::size_t>(number)];
           backend = run.backend(number);
           const Graph graph =
@@ -147,7 +147,8 @@ inline JoinedResult run_joined(const JoinedRun& run) {
           made.tower->set_loss_scale(run.loss_scale);
           made.update =
               find_strategy(run.strategy)
-                  .make({.tower = *made.tower, .number = number, .meeting = meeting}, settings);
+                  .make({.tower = *made.tower, .number = number, .communicator = communicator},
+                        settings);
           return made;
         },
         settings.sums);

@@ -125,7 +125,7 @@ void expect_oracle(MakeBackend make_backend, const OracleCase& row, const Oracle
   const InitialValues values = initial_values(graph, 1);
   Towers towers(
       threads,
-      [&](int number, TowerMeeting& meeting) {
+      [&](int number, TowerCommunicator& communicator) {
         std::unique_ptr<Backend>& backend = backends[static_cast<std::size_t>(number)];
         backend = make_backend();
         TowerWithUpdate made{
@@ -133,7 +133,8 @@ void expect_oracle(MakeBackend make_backend, const OracleCase& row, const Oracle
             .update = nullptr};
         made.update =
             find_strategy(row.strategy)
-                .make({.tower = *made.tower, .number = number, .meeting = meeting}, settings);
+                .make({.tower = *made.tower, .number = number, .communicator = communicator},
+                      settings);
         return made;
       },
       settings.sums);

@@ -50,7 +50,7 @@ std::array<std::vector<Scalars>, 2> run_ten_scalars(const TenScalars& run) {
   std::vector<std::unique_ptr<Backend>> backends(count);
   Towers towers(
       threads,
-      [&](int number, TowerMeeting& meeting) {
+      [&](int number, TowerCommunicator& communicator) {
         std::unique_ptr<Backend>& backend = backends[static_cast<std::size_t>(number)];
         backend = make_reference_backend();
         TowerWithUpdate made{
@@ -58,7 +58,8 @@ std::array<std::vector<Scalars>, 2> run_ten_scalars(const TenScalars& run) {
             .update = nullptr};
         made.update =
             find_strategy("replicated")
-                .make({.tower = *made.tower, .number = number, .meeting = meeting}, run.settings);
+                .make({.tower = *made.tower, .number = number, .communicator = communicator},
+                      run.settings);
         return made;
       },
       run.settings.sums);

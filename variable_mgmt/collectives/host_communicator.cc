@@ -1,4 +1,4 @@
-#include "variable_mgmt/collectives/meeting.h"
+#include "variable_mgmt/collectives/communicator.h"
 
 #include <algorithm>
 #include <string_view>
@@ -15,7 +15,7 @@ std::string describe(std::size_t elements, DType dtype, std::size_t index) {
 
 }  // namespace
 
-Meeting::Meeting(CollectiveOptions options)
+HostCommunicator::HostCommunicator(CollectiveOptions options)
     : options_(std::move(options)),
       entered_(options_.names.size()),
       left_(options_.names.size()),
@@ -26,51 +26,50 @@ Meeting::Meeting(CollectiveOptions options)
   }
 }
 
-std::shared_ptr<const Schedule> Meeting::schedule_of(const Stretch& stretch) {
+std::shared_ptr<const Schedule> HostCommunicator::schedule_of(const BufferView& view) {
   if (options_.spec.empty()) {
     return nullptr;
   }
   // A multiple of every algorithm's period for up to nine members.
   constexpr std::size_t kTurns = 2520;
-  const std::size_t turn = stretch.index % kTurns;
-  auto& schedule = schedules_[{stretch.elements, stretch.dtype, turn}];
+  const std::size_t turn = view.index % kTurns;
+  auto& schedule = schedules_[{view.elements, view.dtype, turn}];
   if (schedule == nullptr) {
     schedule = std::make_shared<const Schedule>(
-        plan_schedule({.range = range_for(options_.spec, stretch.elements * size_of(stretch.dtype)),
+        plan_schedule({.range = range_for(options_.spec, view.elements * size_of(view.dtype)),
                        .members = members(),
-                       .elements = stretch.elements,
+                       .elements = view.elements,
                        .index = turn,
                        .ring_order = options_.ring_order}));
   }
   return schedule;
 }
 
-Operation& Meeting::enter(int rank, const Stretch& stretch) {
+Operation& HostCommunicator::enter(int rank, const BufferView& view) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t number = entered_[static_cast<std::size_t>(rank)]++;
   for (std::size_t other = 0; other < left_.size(); ++other) {
     if (left_[other] && entered_[other] <= number) {
       set_failure(static_cast<int>(other), std::string(kLeft));
-      throw CollectiveCancelled(failure_);
+      throw Cancelled(failure_);
     }
   }
   const std::uint64_t first =
       operations_.empty() ? number : std::min(number, operations_.front()->number);
   if (number - first == operations_.size()) {
-    operations_.push_back(
-        std::make_unique<Operation>(number, stretch, members(), schedule_of(stretch)));
+    operations_.push_back(std::make_unique<Operation>(number, view, members(), schedule_of(view)));
     return *operations_.back();
   }
   Operation& operation = *operations_[number - first];
-  check(operation.elements == stretch.elements && operation.dtype == stretch.dtype &&
-            operation.index == stretch.index,
+  check(operation.elements == view.elements && operation.dtype == view.dtype &&
+            operation.index == view.index,
         fmt::format("all-reduce {} of {} has {}, but another member's has {}", number, name(rank),
-                    describe(stretch.elements, stretch.dtype, stretch.index),
+                    describe(view.elements, view.dtype, view.index),
                     describe(operation.elements, operation.dtype, operation.index)));
   return operation;
 }
 
-void Meeting::release(Operation& operation) {
+void HostCommunicator::release(Operation& operation) {
   const std::lock_guard lock(mutex_);
   ++operation.released;
   while (!operations_.empty() && operations_.front()->released == members()) {
@@ -78,7 +77,7 @@ void Meeting::release(Operation& operation) {
   }
 }
 
-void Meeting::signal() {
+void HostCommunicator::signal() {
   ++changes_;
   if (sleepers_.load() > 0) {
     { const std::lock_guard lock(mutex_); }
@@ -86,21 +85,21 @@ void Meeting::signal() {
   }
 }
 
-void Meeting::sleep(std::uint32_t seen, std::chrono::steady_clock::time_point until) {
+void HostCommunicator::sleep(std::uint32_t seen, std::chrono::steady_clock::time_point until) {
   std::unique_lock lock(mutex_);
   ++sleepers_;
   changed_.wait_until(lock, until, [&] { return changes_.load() != seen; });
   --sleepers_;
 }
 
-void Meeting::set_failure(int rank, const std::string& reason) {
+void HostCommunicator::set_failure(int rank, const std::string& reason) {
   if (!failed_) {
     failure_ = fmt::format("{}: {}", name(rank), reason);
     failed_ = true;
   }
 }
 
-void Meeting::cancel(int rank, const std::string& reason) noexcept {
+void HostCommunicator::cancel(int rank, const std::string& reason) noexcept {
   {
     const std::lock_guard lock(mutex_);
     set_failure(rank, reason);
@@ -108,7 +107,7 @@ void Meeting::cancel(int rank, const std::string& reason) noexcept {
   signal();
 }
 
-void Meeting::leave(int rank) noexcept {
+void HostCommunicator::leave(int rank) noexcept {
   {
     const std::lock_guard lock(mutex_);
     const auto index = static_cast<std::size_t>(rank);
@@ -121,18 +120,18 @@ void Meeting::leave(int rank) noexcept {
   signal();
 }
 
-std::string Meeting::failure() const {
+std::string HostCommunicator::failure() const {
   const std::lock_guard lock(mutex_);
   return failure_;
 }
 
-void Meeting::check_failure() const {
+void HostCommunicator::check_failure() const {
   if (failed()) {
-    throw CollectiveCancelled(failure());
+    throw Cancelled(failure());
   }
 }
 
-bool Meeting::begin_work(int rank) {
+bool HostCommunicator::begin_work(int rank) {
   // Either wait_for_quiet() sees the flag or this function sees the failure, since both are
   // sequentially consistent.
   working_[static_cast<std::size_t>(rank)].flag.store(true);
@@ -143,7 +142,7 @@ bool Meeting::begin_work(int rank) {
   return true;
 }
 
-void Meeting::wait_for_quiet() const {
+void HostCommunicator::wait_for_quiet() const {
   for (const Flag& each : working_) {
     while (each.flag.load()) {
       std::this_thread::yield();

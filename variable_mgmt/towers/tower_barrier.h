@@ -9,22 +9,16 @@
 
 namespace bench {
 
-/// Ends a tower's wait for the others when another tower has failed, which is the cause.
-class GroupCancelled : public DeviceError {
- public:
-  using DeviceError::DeviceError;
-};
-
 /// A barrier for the towers of one process. Each tower has its own thread.
-class TowerGroup {
+class TowerBarrier {
  public:
-  explicit TowerGroup(int size) : size_(size) {}
-  TowerGroup(const TowerGroup&) = delete;
-  TowerGroup& operator=(const TowerGroup&) = delete;
+  explicit TowerBarrier(int size) : size_(size) {}
+  TowerBarrier(const TowerBarrier&) = delete;
+  TowerBarrier& operator=(const TowerBarrier&) = delete;
 
   [[nodiscard]] int size() const { return size_; }
   /// Waits until every tower has arrived as often as this one. What they wrote before is then
-  /// visible. Throws GroupCancelled once the group is cancelled.
+  /// visible. Throws Cancelled once the group is cancelled.
   void arrive();
   /// Ends every wait, now and from now on.
   void cancel();

@@ -9,7 +9,7 @@
 namespace bench::results {
 
 /// A workload and its text, which others may share.
-struct NamedWork {
+struct NamedWorkload {
   std::string text{};  ///< From workload_text().
   Fields fields{};     ///< All or part of its workload_fields().
 };
@@ -17,6 +17,6 @@ struct NamedWork {
 /// Distinct names of the workloads: each text, followed by a few fields if several workloads share
 /// it, such as "lenet train bs8 f32 (num_batches 20)". Fields that follow from others, such as the
 /// number of parameters, come last.
-std::vector<std::string> distinct_names(std::span<const NamedWork> works);
+std::vector<std::string> distinct_names(std::span<const NamedWorkload> workloads);
 
 }  // namespace bench::results

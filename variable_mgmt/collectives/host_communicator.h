@@ -20,7 +20,7 @@ namespace bench {
 /// One all-reduce, as its members see it.
 struct Operation {
   /// A member's state that the others see, on a separate cache line.
-  struct alignas(64) Seat {
+  struct alignas(64) MemberState {
     /// The member's elements in host memory; set before `arrived`.
     std::byte* memory = nullptr;
     /// The number of its completed steps.
@@ -28,14 +28,14 @@ struct Operation {
     std::atomic<bool> arrived = false;
   };
 
-  Operation(std::uint64_t number_in_order, const Stretch& stretch, int members,
+  Operation(std::uint64_t number_in_order, const BufferView& view, int members,
             std::shared_ptr<const Schedule> plan)
       : number(number_in_order),
-        elements(stretch.elements),
-        dtype(stretch.dtype),
-        index(stretch.index),
+        elements(view.elements),
+        dtype(view.dtype),
+        index(view.index),
         schedule(std::move(plan)),
-        seats(static_cast<std::size_t>(members)) {}
+        states(static_cast<std::size_t>(members)) {}
 
   const std::uint64_t number;
   const std::size_t elements;
@@ -43,29 +43,29 @@ struct Operation {
   const std::size_t index;
   /// Null if something else adds.
   const std::shared_ptr<const Schedule> schedule;
-  std::vector<Seat> seats;
+  std::vector<MemberState> states;
   /// The number of members whose elements have arrived, and of members that have done all their
   /// steps.
   std::atomic<int> arrived = 0;
   std::atomic<int> finished = 0;
-  /// The number of members that no longer need it; belongs to `Meeting`.
+  /// The number of members that no longer need it; belongs to `HostCommunicator`.
   int released = 0;
 };
 
 /// The state that the members of a host's collective share: progress, waits and failure.
-class Meeting {
+class HostCommunicator {
  public:
   /// Without a spec, operations have no schedule, because something else adds.
-  explicit Meeting(CollectiveOptions options);
+  explicit HostCommunicator(CollectiveOptions options);
 
   [[nodiscard]] int members() const { return static_cast<int>(options_.names.size()); }
   [[nodiscard]] const std::string& name(int rank) const {
     return options_.names[static_cast<std::size_t>(rank)];
   }
   /// Returns the member's next operation. Throws InternalError if the buffer view differs from the
-  /// other members'. Throws CollectiveCancelled if a member has left before entering this
+  /// other members'. Throws Cancelled if a member has left before entering this
   /// operation.
-  Operation& enter(int rank, const Stretch& stretch);
+  Operation& enter(int rank, const BufferView& view);
   void release(Operation& operation);
   /// The member enters no more operations. Others fail if they have entered or will enter further
   /// ones.
@@ -80,7 +80,7 @@ class Meeting {
   void cancel(int rank, const std::string& reason) noexcept;
   [[nodiscard]] bool failed() const { return failed_.load(); }
   [[nodiscard]] std::string failure() const;
-  /// Throws CollectiveCancelled if a member has failed.
+  /// Throws Cancelled if a member has failed.
   void check_failure() const;
   /// Between these calls, a member accesses others' memory. Returns false after a failure; then the
   /// member must not access it.
@@ -93,7 +93,7 @@ class Meeting {
   struct alignas(64) Flag {
     std::atomic<bool> flag = false;
   };
-  std::shared_ptr<const Schedule> schedule_of(const Stretch& stretch);
+  std::shared_ptr<const Schedule> schedule_of(const BufferView& view);
   /// Requires the lock.
   void set_failure(int rank, const std::string& reason);
 

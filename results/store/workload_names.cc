@@ -1,4 +1,4 @@
-#include "results/store/work_names.h"
+#include "results/store/workload_names.h"
 
 #include <charconv>
 #include <iomanip>
@@ -35,11 +35,11 @@ std::string shortened(const std::string& text) {
 }
 
 /// The field's values of the workloads, in few digits if these are enough to distinguish them.
-std::vector<std::string> values_of_field(const std::vector<const Fields*>& works,
+std::vector<std::string> values_of_field(const std::vector<const Fields*>& workloads,
                                          const std::string& path) {
   std::vector<std::string> values;
   std::vector<std::string> few_digits;
-  for (const Fields* work : works) {
+  for (const Fields* work : workloads) {
     values.push_back(value_of_field(*work, path));
     few_digits.push_back(shortened(values.back()));
   }
@@ -56,9 +56,9 @@ std::string field_name(const std::string& path) {
 
 /// The paths of all fields: the members that describe the workload, then flags, then the others,
 /// and last the members that follow from the others.
-std::vector<std::string> ordered_paths(const std::vector<const Fields*>& works) {
+std::vector<std::string> ordered_paths(const std::vector<const Fields*>& workloads) {
   std::set<std::pair<int, std::string>> ordered;
-  for (const Fields* work : works) {
+  for (const Fields* work : workloads) {
     for (const auto& [path, value] : *work) {
       const int rank = is_derived(path)            ? 3
                        : path.starts_with(kMember) ? 0
@@ -73,14 +73,14 @@ std::vector<std::string> ordered_paths(const std::vector<const Fields*>& works) 
 }
 
 /// For each workload of one text, the fields that distinguish it; empty for a single workload.
-std::vector<std::string> tell_apart(const std::vector<const Fields*>& works) {
-  std::vector<std::string> told(works.size());
-  for (const std::string& path : ordered_paths(works)) {
+std::vector<std::string> tell_apart(const std::vector<const Fields*>& workloads) {
+  std::vector<std::string> told(workloads.size());
+  for (const std::string& path : ordered_paths(workloads)) {
     const std::size_t before = count_different(told);
-    if (before == works.size()) break;
-    const std::vector<std::string> values = values_of_field(works, path);
+    if (before == workloads.size()) break;
+    const std::vector<std::string> values = values_of_field(workloads, path);
     std::vector<std::string> more = told;
-    for (std::size_t i = 0; i < works.size(); ++i) {
+    for (std::size_t i = 0; i < workloads.size(); ++i) {
       if (!more[i].empty()) more[i] += ", ";
       more[i] += fmt::format("{} {}", field_name(path), values[i]);
     }
@@ -91,13 +91,13 @@ std::vector<std::string> tell_apart(const std::vector<const Fields*>& works) {
 
 }  // namespace
 
-std::vector<std::string> distinct_names(std::span<const NamedWork> works) {
+std::vector<std::string> distinct_names(std::span<const NamedWorkload> workloads) {
   std::map<std::string_view, std::vector<std::size_t>> alike;
-  for (std::size_t i = 0; i < works.size(); ++i) alike[works[i].text].push_back(i);
-  std::vector<std::string> names(works.size());
+  for (std::size_t i = 0; i < workloads.size(); ++i) alike[workloads[i].text].push_back(i);
+  std::vector<std::string> names(workloads.size());
   for (const auto& [text, indices] : alike) {
     std::vector<const Fields*> fields;
-    for (const std::size_t i : indices) fields.push_back(&works[i].fields);
+    for (const std::size_t i : indices) fields.push_back(&workloads[i].fields);
     const std::vector<std::string> told = tell_apart(fields);
     for (std::size_t i = 0; i < indices.size(); ++i) {
       names[indices[i]] =

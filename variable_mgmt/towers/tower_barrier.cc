@@ -1,8 +1,8 @@
-#include "variable_mgmt/towers/tower_group.h"
+#include "variable_mgmt/towers/tower_barrier.h"
 
 namespace bench {
 
-void TowerGroup::arrive() {
+void TowerBarrier::arrive() {
   std::unique_lock lock(mutex_);
   if (!cancelled_ && ++arrived_ == size_) {
     arrived_ = 0;
@@ -14,11 +14,11 @@ void TowerGroup::arrive() {
   complete_.wait(lock, [&] { return cancelled_ || round_ != round; });
   // A tower whose round was complete before the cancellation continues.
   if (round_ == round) {
-    throw GroupCancelled("another tower cancelled the shared step");
+    throw Cancelled("another tower cancelled the shared step");
   }
 }
 
-void TowerGroup::cancel() {
+void TowerBarrier::cancel() {
   const std::lock_guard lock(mutex_);
   cancelled_ = true;
   complete_.notify_all();
