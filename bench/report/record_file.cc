@@ -87,10 +87,10 @@ void RecordFile::write(results::Status status, bool partial, const std::string& 
   FirstFailure failure;
   bool in_a_file = false;
   if (result_) {
-    in_a_file = failure.keep([&] { result_->write(record_); });
+    in_a_file = failure.keep([&] { result_->write(results::record_json(record_)); });
   }
   if (report_) {
-    failure.keep([&] { report_->write(record_); });
+    failure.keep([&] { report_->write(results::record_json(record_)); });
   }
   if (store_ || logs_) {
     const results::StoredRun run = results::parse_run(results::record_json(record_), "this run");

@@ -1,4 +1,4 @@
-#include "variable_mgmt/collectives/communicator.h"
+#include "variable_mgmt/collectives/host_communicator.h"
 
 #include <algorithm>
 #include <string_view>

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "variable_mgmt/collectives/communicator.h"
+#include "variable_mgmt/collectives/host_communicator.h"
 
 namespace bench {
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "models/base/threads.h"
-#include "variable_mgmt/collectives/communicator.h"
+#include "variable_mgmt/collectives/host_communicator.h"
 
 namespace bench {
 namespace {
