@@ -37,7 +37,7 @@ std::span<double> widened(const HostTensor& tensor, const HostThreads& threads, 
   const std::span<double> wide = arena.take<double>(elements);
   const std::size_t size = size_of(tensor.type.dtype);
   Crew(threads, nullptr, 0)
-      .for_each_view(tensor.type.shape.elements(), [&](std::int64_t begin, std::int64_t count) {
+      .for_each_range(tensor.type.shape.elements(), [&](std::int64_t begin, std::int64_t count) {
         const Shape shape{count};
         std::byte* const from = tensor.bytes.data() + static_cast<std::size_t>(begin) * size;
         reference::load({.dtype = tensor.type.dtype, .shape = shape},

@@ -62,7 +62,7 @@ Operation activation(const Graph&, const Node& node) {
   const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
   return {
       .compute = [kind](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
-        crew.for_each_stretch(out[0].elements(), [&](std::int64_t begin, std::int64_t count) {
+        crew.for_each_range(out[0].elements(), [&](std::int64_t begin, std::int64_t count) {
           out[0].array().segment(begin, count) =
               in[0].array().segment(begin, count).unaryExpr([kind](double x) {
                 return activate(kind, x);
@@ -75,7 +75,7 @@ Operation activation_backward(const Graph&, const Node& node) {
   const ActivationKind kind = node.attributes.as<ActivationAttributes>().kind;
   return {
       .compute = [kind](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
-        crew.for_each_stretch(out[0].elements(), [&](std::int64_t begin, std::int64_t count) {
+        crew.for_each_range(out[0].elements(), [&](std::int64_t begin, std::int64_t count) {
           out[0].array().segment(begin, count) =
               in[0]
                   .array()

@@ -40,17 +40,17 @@ void multiply_into(const Rows& c, const Factor& a, const Rows& b, double* scratc
 }
 
 /// Numbers begin..end-1.
-struct Stretch {
+struct Range {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   [[nodiscard]] std::int64_t count() const { return end - begin; }
 };
 
 /// Part `part` of 0..count-1; each has `length` numbers, the last one the remainder.
-Stretch stretch(std::int64_t part, std::int64_t length, std::int64_t count) {
+Range range(std::int64_t part, std::int64_t length, std::int64_t count) {
   return {.begin = part * length, .end = std::min(count, (part + 1) * length)};
 }
-std::int64_t stretches(std::int64_t length, std::int64_t count) {
+std::int64_t ranges(std::int64_t length, std::int64_t count) {
   return (count + length - 1) / length;
 }
 
@@ -58,8 +58,8 @@ std::int64_t stretches(std::int64_t length, std::int64_t count) {
 struct Place {
   std::int64_t image = 0;
   std::int64_t group = 0;
-  Stretch channels = {};
-  Stretch rows = {};
+  Range channels = {};
+  Range rows = {};
 };
 
 /// A convolution as one matrix product per image and group: filters (rows of C*KH*KW) times patches
@@ -150,11 +150,11 @@ struct Convolution {
     double* patch = nullptr;
     double* input = nullptr;
     std::int64_t left = 0;
-    Stretch inside = {};
+    Range inside = {};
   };
 
   /// The range of i for which input[left + i * stride] exists.
-  [[nodiscard]] Stretch inside(std::int64_t left) const {
+  [[nodiscard]] Range inside(std::int64_t left) const {
     const std::int64_t stride = window.stride[1];
     const std::int64_t begin = left < 0 ? (stride - 1 - left) / stride : 0;
     const std::int64_t end = x[3] > left ? (x[3] - left + stride - 1) / stride : 0;
@@ -171,7 +171,7 @@ struct Convolution {
       for (std::int64_t tap = 0; tap < taps(); ++tap) {
         double* patch = all.data + (c * taps() + tap) * all.stride;
         const std::int64_t left = tap % w[3] * window.dilation[1] - window.pad_before[1];
-        const Stretch columns = inside(left);
+        const Range columns = inside(left);
         for (std::int64_t row = place.rows.begin; row < place.rows.end; ++row) {
           const std::int64_t h =
               row * window.stride[0] + tap / w[3] * window.dilation[0] - window.pad_before[0];
@@ -179,7 +179,7 @@ struct Convolution {
           visit(Line{.patch = patch,
                      .input = plane + (exists ? h * x[3] : 0),
                      .left = left,
-                     .inside = exists ? columns : Stretch{}});
+                     .inside = exists ? columns : Range{}});
           patch += width();
         }
       }
@@ -202,12 +202,12 @@ Operation conv2d(const Graph& graph, const Node& node) {
           [conv, patch_elements](std::span<const Tensor> in, std::span<const Tensor> out,
                                  const Crew& crew) {
             const std::int64_t rows = conv.rows_at_once(conv.channels());
-            const std::int64_t parts = stretches(rows, conv.height());
+            const std::int64_t parts = ranges(rows, conv.height());
             crew.for_each(conv.x[0] * conv.groups * parts, [&](std::int64_t i, double* scratch) {
               const Place place{.image = i / parts / conv.groups,
                                 .group = i / parts % conv.groups,
                                 .channels = {.begin = 0, .end = conv.channels()},
-                                .rows = stretch(i % parts, rows, conv.height())};
+                                .rows = range(i % parts, rows, conv.height())};
               const Rows patches = conv.gather(in[0], place, scratch);
               multiply_into(conv.output_of(out[0], place), conv.filters_of(in[1], place).factor(),
                             patches, scratch + patch_elements);
@@ -229,15 +229,15 @@ Operation conv2d_backward_data(const Graph& graph, const Node& node) {
               [conv, channels, patch_elements](std::span<const Tensor> in,
                                                std::span<const Tensor> out, const Crew& crew) {
                 const std::int64_t rows = conv.rows_at_once(channels);
-                const std::int64_t parts = stretches(channels, conv.channels());
+                const std::int64_t parts = ranges(channels, conv.channels());
                 out[0].array().setZero();
                 crew.for_each(
                     conv.x[0] * conv.groups * parts, [&](std::int64_t i, double* scratch) {
                       Place place{.image = i / parts / conv.groups,
                                   .group = i / parts % conv.groups,
-                                  .channels = stretch(i % parts, channels, conv.channels())};
-                      for (std::int64_t r = 0; r < stretches(rows, conv.height()); ++r) {
-                        place.rows = stretch(r, rows, conv.height());
+                                  .channels = range(i % parts, channels, conv.channels())};
+                      for (std::int64_t r = 0; r < ranges(rows, conv.height()); ++r) {
+                        place.rows = range(r, rows, conv.height());
                         const Rows patches = conv.patches(out[0], place, scratch);
                         multiply_into(patches, conv.filters_of(in[1], place).transposed(),
                                       conv.output_of(in[0], place), scratch + patch_elements);
@@ -263,14 +263,14 @@ Operation conv2d_backward_weights(const Graph& graph, const Node& node) {
               [conv, channels, patch_elements](std::span<const Tensor> in,
                                                std::span<const Tensor> out, const Crew& crew) {
                 const std::int64_t rows = conv.rows_at_once(channels);
-                const std::int64_t parts = stretches(channels, conv.channels());
+                const std::int64_t parts = ranges(channels, conv.channels());
                 out[0].array().setZero();
                 crew.for_each(conv.groups * parts, [&](std::int64_t i, double* scratch) {
                   Place place{.group = i / parts,
-                              .channels = stretch(i % parts, channels, conv.channels())};
+                              .channels = range(i % parts, channels, conv.channels())};
                   for (place.image = 0; place.image < conv.x[0]; ++place.image) {
-                    for (std::int64_t r = 0; r < stretches(rows, conv.height()); ++r) {
-                      place.rows = stretch(r, rows, conv.height());
+                    for (std::int64_t r = 0; r < ranges(rows, conv.height()); ++r) {
+                      place.rows = range(r, rows, conv.height());
                       const Rows patches = conv.gather(in[1], place, scratch);
                       const Rows dw = conv.filters_of(out[0], place);
                       multiply({.rows = dw.rows,

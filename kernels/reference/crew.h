@@ -48,10 +48,10 @@ class Crew {
 
   /// Calls visit(begin, count) for ranges of the elements 0..elements-1.
   template <class Visit>
-  void for_each_stretch(std::int64_t elements, const Visit& visit) const {
-    constexpr std::int64_t kStretch = std::int64_t{1} << 15;
-    for_each((elements + kStretch - 1) / kStretch, [&](std::int64_t i, double*) {
-      visit(i * kStretch, std::min(kStretch, elements - i * kStretch));
+  void for_each_range(std::int64_t elements, const Visit& visit) const {
+    constexpr std::int64_t kRange = std::int64_t{1} << 15;
+    for_each((elements + kRange - 1) / kRange, [&](std::int64_t i, double*) {
+      visit(i * kRange, std::min(kRange, elements - i * kRange));
     });
   }
 

@@ -17,7 +17,7 @@ Operation same_elements() {
 
 Operation add(const Graph&, const Node&) {
   return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
-    crew.for_each_stretch(out[0].elements(), [&](std::int64_t begin, std::int64_t count) {
+    crew.for_each_range(out[0].elements(), [&](std::int64_t begin, std::int64_t count) {
       out[0].array().segment(begin, count) =
           in[0].array().segment(begin, count) + in[1].array().segment(begin, count);
     });

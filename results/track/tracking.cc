@@ -90,8 +90,8 @@ class SeriesTracker {
     for (std::size_t count = 1; count <= std::min(kNewestPoints, segment.size()); ++count) {
       const std::span<const double> before = segment.first(segment.size() - count);
       const std::span<const double> points = segment.last(count);
-      const bool all = std::all_of(points.begin(), points.end(), [&](double point) {
-        const auto point = stats::judge_newest(before, point, rule);
+      const bool all = std::all_of(points.begin(), points.end(), [&](double newest) {
+        const auto point = stats::judge_newest(before, newest, rule);
         return point && point->suspect &&
                (point->log_ratio < 0) == (points.back() < median(before));
       });

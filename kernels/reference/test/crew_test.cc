@@ -33,7 +33,7 @@ TEST(Crew, VisitsEverythingOnceOnAnyNumberOfThreads) {
     crew.for_each(1000, [&](std::int64_t i, double*) { ++visits[static_cast<std::size_t>(i)]; });
     EXPECT_THAT(visits, testing::Each(1));
     std::vector<int> elements(100'000);
-    crew.for_each_stretch(100'000, [&](std::int64_t begin, std::int64_t length) {
+    crew.for_each_range(100'000, [&](std::int64_t begin, std::int64_t length) {
       for (std::int64_t i = begin; i < begin + length; ++i) {
         ++elements[static_cast<std::size_t>(i)];
       }
