@@ -121,7 +121,7 @@ awk -F '\t' '/\+\/-/ { n += NF != 3 || $1 !~ /^(1|10|20)$/ || $3 !~ /^[0-9]+\.[0
 [ "$(grep -cxE 'total images/sec: [0-9]+\.[0-9]{2}' "$out")" -eq 1 ] || fail 'no total'
 says "$err" 'waiting for input: '
 record_holds "r['status'] == 'ok' and not r['partial']" "$work/record.json"
-record_holds "r['schema'] == 'bench.record/1' and len(r['series']['step_ns']) == 20" \
+record_holds "r['schema'] == 'bench.record/2' and len(r['series']['step_ns']) == 20" \
   "$work/record.json"
 record_holds "r['load']['steal_share'] is not None" "$work/record.json"
 total=$(sed -n 's,^total images/sec: ,,p' "$out")

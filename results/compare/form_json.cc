@@ -102,7 +102,7 @@ Ordered comparison_json(const Comparison& comparison) {
 }  // namespace
 
 Ordered comparisons_json(std::span<const Comparison> comparisons) {
-  Ordered json = {{"schema", "bench.compare/1"}, {"comparisons", Ordered::array()}};
+  Ordered json = {{"schema", "bench.compare/2"}, {"comparisons", Ordered::array()}};
   for (const Comparison& comparison : comparisons) {
     json["comparisons"].push_back(comparison_json(comparison));
   }

@@ -18,7 +18,7 @@ void print_text(std::ostream& out, std::span<const Comparison> comparisons);
 /// characters with a sentence that says so.
 void print_markdown(std::ostream& out, std::span<const Comparison> comparisons);
 
-/// One object, schema bench.compare/1; changes are fractions, such as 0.01 for 1 %.
+/// One object, schema bench.compare/2; changes are fractions, such as 0.01 for 1 %.
 nlohmann::ordered_json comparisons_json(std::span<const Comparison> comparisons);
 void print_json(std::ostream& out, std::span<const Comparison> comparisons);
 

@@ -33,7 +33,7 @@ struct Format {
   const char* what = "";  ///< One phrase for the list of formats.
   /// True if the beginning of `source` has this format; the file may still be incomplete.
   bool (*sniff)(const ForeignFile& source) = nullptr;
-  /// The runs in it, as records of schema bench.record/1 with their record_id. What the file lacks
+  /// The runs in it, as records of schema bench.record/2 with their record_id. What the file lacks
   /// is null with a reason. Throws DataError: one sentence with the place.
   Records (*read)(const ForeignFile& source) = nullptr;
   /// The runs in this format. Throws UsageError if the format cannot hold them.

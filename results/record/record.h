@@ -14,10 +14,10 @@
 #include "results/record/gpu.h"
 
 /// The record of one run (one process), as plain data. Names and meaning are those of the schema
-/// `bench.record/1`; results/RECORD.md defines every number.
+/// `bench.record/2`; results/RECORD.md defines every number.
 namespace bench::results {
 
-inline constexpr const char* kSchema = "bench.record/1";
+inline constexpr const char* kSchema = "bench.record/2";
 
 /// Raised when numbers of a workload stop being comparable with those of earlier versions.
 inline constexpr int kWorkloadVersion = 1;

@@ -17,7 +17,7 @@ namespace {
 
 /// The page's numbers for programs: systems, workloads, and the speed of every run.
 std::string embedded_data(const ReportData& data, bool anonymize) {
-  nlohmann::ordered_json root = {{"schema", "bench.report/1"},
+  nlohmann::ordered_json root = {{"schema", "bench.report/2"},
                                  {"systems", nlohmann::ordered_json::array()},
                                  {"workloads", nlohmann::ordered_json::array()}};
   for (const ReportSystem& system : data.systems) {

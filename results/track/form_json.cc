@@ -96,7 +96,7 @@ Ordered series_json(const TrackedSeries& one) {
 }  // namespace
 
 Ordered tracked_json(const Tracked& tracked) {
-  Ordered json = {{"schema", "bench.track/1"},
+  Ordered json = {{"schema", "bench.track/2"},
                   {"min_effect", tracked.options.margin},
                   {"alpha", tracked.options.alpha},
                   {"paragraph", paragraph(tracked)},

@@ -22,7 +22,7 @@ void print_text(std::ostream& out, const Tracked& tracked, bool all);
 /// GitHub's markdown: the paragraph, a table of changes, one of series.
 void print_markdown(std::ostream& out, const Tracked& tracked);
 
-/// Schema bench.track/1: every run, segment and change; changes as shares.
+/// Schema bench.track/2: every run, segment and change; changes as shares.
 nlohmann::ordered_json tracked_json(const Tracked& tracked);
 void print_json(std::ostream& out, const Tracked& tracked);
 

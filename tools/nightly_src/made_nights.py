@@ -56,7 +56,7 @@ def sealed(record):
 def record(series, night, machine):
     start = (FIRST + datetime.timedelta(days=night)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     return sealed({
-        "schema": "bench.record/1", "status": "ok", "reason": "nightly",
+        "schema": "bench.record/2", "status": "ok", "reason": "nightly",
         "label": "canary" if series.canary else "nightly",
         "time": {"start_utc": start, "end_utc": start},
         "workload": {"model": series.model, "mode": "train", "batch_per_device": 32, "dtype": "f32"},

@@ -108,7 +108,7 @@ TEST(Forms, MarkdownFitsIntoAComment) {
 
 TEST(Forms, JsonHoldsEveryValueAndBothProbabilities) {
   const auto json = nlohmann::json::parse(printed(print_json));
-  EXPECT_EQ(json["schema"], "bench.compare/1");
+  EXPECT_EQ(json["schema"], "bench.compare/2");
   const auto& row = json["comparisons"][0]["rows"][0];
   EXPECT_EQ(row["verdict"], "regressed");
   EXPECT_EQ(row["base"]["values"].size(), 8);

@@ -57,15 +57,15 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
   const auto out = nlohmann::ordered_json::parse(record_json(small_record()));
   std::vector<std::string> keys;
   for (const auto& [key, value] : out.items()) keys.push_back(key);
-  EXPECT_THAT(keys,
-              ::testing::ElementsAre(
-                  "schema", "record_id", "run_uuid", "group_id", "repeat_index", "order_index",
-                  "label", "tags", "reason", "reportable", "violations", "status", "partial",
-                  "status_reason", "time", "workload", "batch_choice", "dataset", "source", "build",
-                  "host", "cpu", "memory", "gpu", "towers", "process", "env", "tensorflow_env",
-                  "load", "cpu_watched", "energy", "roof", "cost", "metrics", "series",
-                  "implementations", "choices", "verification", "quality", "capture_errors"));
-  EXPECT_EQ(out["schema"], "bench.record/1");
+  EXPECT_THAT(keys, ::testing::ElementsAre(
+                        "schema", "record_id", "run_uuid", "group_id", "repeat_index",
+                        "order_index", "label", "tags", "reason", "reportable", "violations",
+                        "status", "partial", "status_reason", "time", "workload", "flags",
+                        "batch_choice", "dataset", "source", "build", "host", "cpu", "memory",
+                        "gpu", "towers", "process", "env", "tensorflow_env", "load", "cpu_watched",
+                        "energy", "roof", "cost", "metrics", "series", "implementations", "choices",
+                        "verification", "quality", "capture_errors"));
+  EXPECT_EQ(out["schema"], "bench.record/2");
 }
 
 TEST(RecordJson, HoldsARunInInt8AgainstF32) {

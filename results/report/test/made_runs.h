@@ -26,7 +26,7 @@ struct MadeRun {
 /// A run with a small record of these values.
 inline StoredRun made_run(const MadeRun& made, std::int64_t second = 0) {
   nlohmann::json record = {
-      {"schema", "bench.record/1"},
+      {"schema", "bench.record/2"},
       {"status", made.status},
       {"time", {{"start_utc", "2026-01-31T12:00:" + std::to_string(10 + second) + ".000Z"}}},
       {"workload",

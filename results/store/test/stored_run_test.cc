@@ -82,10 +82,10 @@ TEST(StoredRun, RefusesOneThatIsCutOff) {
 
 TEST(StoredRun, RefusesOneOfANewerSchema) {
   json record = json_of(made_record());
-  record["schema"] = "bench.record/2";
+  record["schema"] = "bench.record/1";
   EXPECT_THAT(
       record_refusal(sealed(record).dump()),
-      HasSubstr("schema bench.record/2 is not supported: this program reads bench.record/1"));
+      HasSubstr("schema bench.record/1 is not supported: this program reads bench.record/2"));
 }
 
 TEST(StoredRun, RefusesWhatIsForeign) {

@@ -57,7 +57,7 @@ TEST(TrackForms, JsonHoldsEveryNight) {
   std::ostringstream out;
   print_json(out, made_tracked());
   const auto json = nlohmann::json::parse(out.str());
-  EXPECT_EQ(json["schema"], "bench.track/1");
+  EXPECT_EQ(json["schema"], "bench.track/2");
   EXPECT_EQ(json["series"][0]["points"].size(), 60);
   EXPECT_EQ(json["series"][0]["changes"][0]["verdict"], "regressed");
   EXPECT_EQ(json["series"][0]["changes"][0]["fails"], true);
