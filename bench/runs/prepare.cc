@@ -6,7 +6,6 @@
 #include <iomanip>
 #include <optional>
 #include <ostream>
-#include <set>
 
 #include "bench/loop/report.h"
 #include "bench/loop/run_towers.h"
@@ -22,6 +21,7 @@
 #include "bench/report/build_record.h"
 #include "bench/report/tensor_dump.h"
 #include "bench/runs/attempt.h"
+#include "bench/runs/conditions.h"
 #include "bench/runs/fusion_gains.h"
 #include "bench/runs/step_forecast.h"
 #include "bench/terminal/stderr_lines.h"
@@ -206,56 +206,6 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, Run
   }
 }
 
-std::vector<std::string> warnings_before(const RunSettings& settings, const RunHost& host,
-                                         std::span<const Device> devices,
-                                         const EnvironmentSnapshot& before) {
-  std::set<int> used;
-  std::size_t anywhere = 0;
-  for (const Device& device : devices) {
-    const std::vector<int>& processors = device.anywhere ? host.processors : device.processors;
-    used.insert(processors.begin(), processors.end());
-    anywhere += device.anywhere ? device.processors.size() : 0;
-  }
-  const std::size_t busy = anywhere > 0 ? std::min(anywhere, used.size()) : used.size();
-  const EnvironmentSnapshot after =
-      read_environment(host.files, std::vector<int>(used.begin(), used.end()));
-  std::vector<std::string> warnings =
-      environment_warnings(before, after,
-                           {.processors = static_cast<int>(busy),
-                            .devices = settings.device == RunDevice::cpu ? settings.towers : 0});
-  for (const Device& device : devices) {
-    warnings.insert(warnings.end(), device.warnings.begin(), device.warnings.end());
-  }
-  return warnings;
-}
-
-/// Adds each GPU that computes to the record, once. Returns their sensors; null if they cannot be
-/// read.
-std::vector<std::unique_ptr<GpuSensors>> describe_gpus(std::span<const Device> devices,
-                                                       results::Record& record) {
-  std::vector<std::unique_ptr<GpuSensors>> all;
-  std::set<std::string> seen;
-  for (const Device& device : devices) {
-    if (!device.gpu || !seen.insert(device.gpu->pci_bus_id).second) {
-      continue;
-    }
-    const GpuDescription& gpu = *device.gpu;
-    constexpr int kMinorVersions = 10;
-    results::Gpu& described = record.gpus.emplace_back();
-    described.name = gpu.name;
-    described.compute_capability =
-        fmt::format("{}.{}", gpu.capability / kMinorVersions, gpu.capability % kMinorVersions);
-    auto sensors = std::make_unique<GpuSensors>(gpu.pci_bus_id);
-    sensors->describe(described);
-    if (!sensors->why_not().empty()) {
-      described.watched = Unknown{sensors->why_not()};
-      sensors.reset();
-    }
-    all.push_back(std::move(sensors));
-  }
-  return all;
-}
-
 void print_beginning(const RunSettings& settings, std::ostream& out) {
   report::print_header(out, header_of(settings));
   if (settings.warmup.rounded_up) {
@@ -264,40 +214,12 @@ void print_beginning(const RunSettings& settings, std::ostream& out) {
   report::print_generating_model(out);
 }
 
-}  // namespace
-
-Begun begin_run(const RunRequest& request, const RunHost& host) {
-  const RunSettings& settings = request.settings;
-  const EnvironmentSnapshot before = read_environment(host.files, {});
-  results::Record record = begin_record(settings, request.parsed, host.command_line, host.files);
-  record.batch_choice = request.choice;
-  return {.settings = settings,
-          .begin = request.begin,
-          .before = before,
-          .file = RecordFile(settings, std::move(record), host.streams.out)};
-}
-
-std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
+/// Makes the devices, and prints the notes about them and the settings.
+std::span<Device> prepare_devices(Begun& begun, const RunTensorFiles& tensor_files, RunHost& host) {
   RunSettings& settings = begun.settings;
-  results::Record& record = begun.file.record();
-  PhaseWatch& phases = host.phases;
-  const auto host_limit = memory_limit(host.files);
-  check_variables_memory(settings, host_limit);
-  std::optional<AtomicFile> trace;
-  if (settings.files.trace) {
-    trace.emplace(*settings.files.trace, "trace file");
-  }
-  const Graph network = build_run_network(settings, settings.batch);
-  RunTensorFiles tensor_files(settings, network);
-
-  std::optional<FirstValues> values;
-  if (!settings.dump.any()) {
-    values.emplace(settings, network, tensor_files);
-  }
   const std::span<Device> devices = host.devices(settings);
-  Device& device = devices.front();
   if (settings.choose_half) {
-    record.workload.dtype = name_of(settings.dtype);
+    begun.file.record().workload.dtype = name_of(settings.dtype);
   }
   std::vector<std::string> notices = settings.notices;
   for (const Device& each : devices) {
@@ -316,98 +238,156 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   }
   tell_towers(settings, devices);
   check_choices(settings);
-  const MemoryLimits limits = limits_of_run(settings, host_limit, devices);
-  if (settings.dump.any()) {
-    dump(settings, device, limits, host);
-    return std::nullopt;
-  }
-  const auto need_for = [&](std::int64_t batch) {
-    return limits.need_of(plan_run_memory(settings, *device.backend, batch));
-  };
-  // Planning requires that the images fit, so refuse other batches first.
-  check_images_memory(settings, limits, need_for);
-  const auto admit = [&](const Plan& plan) {
-    begun.memory = run_memory(settings, *device.backend, tower_plan(plan), settings.batch);
-    check_memory(settings, begun.memory, limits, need_for);
-    phases.clear();
-    host.streams.err << stderr_line::planned_memory << ": " << begun.memory << "\n";
-  };
+  return devices;
+}
 
-  print_beginning(settings, host.streams.out);
-  InitialValues first_values = values->get(phases);
-  phases.clear();
-  std::optional<Quantization> quantization;
+/// The network of a run, and the first values of its variables.
+struct RunNetwork {
+  InitialValues values;
+  /// Set for a run in int8.
+  std::optional<Quantization> quantization = {};
+  Graph graph = {};
+};
+
+RunNetwork prepare_network(const RunSettings& settings, FirstValues& values, Backend& backend,
+                           RunHost& host) {
+  RunNetwork network{.values = values.get(host.phases)};
+  host.phases.clear();
   if (settings.int8) {
-    quantization.emplace(settings, *device.backend, first_values, host.streams.err,
-                         phases.of("calibrating int8", "batch"));
+    network.quantization.emplace(settings, backend, network.values, host.streams.err,
+                                 host.phases.of("calibrating int8", "batch"));
   }
-  const Graph graph = quantization ? quantization->graph()
-                                   : build_run_graph(settings, *device.backend, settings.batch);
-  phases.clear();
-  choose_by_time(settings, graph, device, limits, host);
-  report::print_initializing_graph(host.streams.out);
+  network.graph = network.quantization ? network.quantization->graph()
+                                       : build_run_graph(settings, backend, settings.batch);
+  host.phases.clear();
+  return network;
+}
+
+/// Makes the towers from the network, whose values they copy. Throws UsageError if they do not fit
+/// in memory; `need_for` gives the need of other batches.
+std::unique_ptr<Towers> prepare_towers(Begun& begun, std::span<Device> devices,
+                                       const RunNetwork& network, const MemoryLimits& limits,
+                                       const NeedForBatch& need_for, RunHost& host) {
+  const RunSettings& settings = begun.settings;
+  Backend& backend = *devices.front().backend;
   ExecutorOptions options{.format = settings.format,
                           .pinned = settings.lowering().pinned,
                           .deterministic = settings.deterministic,
                           .pixels = settings.lowering().pixels};
   // Set it separately: otherwise GCC considers the options uninitialized if the copy throws.
-  options.admit = admit;
+  options.admit = [&](const Plan& plan) {
+    begun.memory = run_memory(settings, backend, tower_plan(plan), settings.batch);
+    check_memory(settings, begun.memory, limits, need_for);
+    host.phases.clear();
+    host.streams.err << stderr_line::planned_memory << ": " << begun.memory << "\n";
+  };
   TowerSources sources{.backends = {},
                        .graph =
                            [&](int number) {
-                             return number == 0 ? graph
+                             return number == 0 ? network.graph
                                                 : build_run_graph(of_tower(settings, number),
-                                                                  *device.backend, settings.batch);
+                                                                  backend, settings.batch);
                            },
                        .options = options,
-                       .values = first_values,
+                       .values = network.values,
                        .chose =
                            [&](const std::string& spec, const std::string& figures) {
                              LOG(INFO) << "note: --all_reduce_spec=auto: " << figures;
-                             record.timed_all_reduce = spec;
+                             begun.file.record().timed_all_reduce = spec;
                            }};
   for (const Device& each : devices) {
     sources.backends.push_back(each.backend.get());
   }
-  auto towers = naming_choices(
-      settings, [&] { return make_run_towers(settings, host.tower_threads(), sources); });
-  first_values.clear();  // The towers have copies of them.
-  Tower& tower = towers->first();
+  return naming_choices(settings,
+                        [&] { return make_run_towers(settings, host.tower_threads(), sources); });
+}
+
+/// Makes the source of batches. Its threads use processors that no tower has, if possible.
+std::unique_ptr<InputSource> prepare_input(const RunSettings& settings,
+                                           std::span<const Device> devices, Tower& tower,
+                                           RunHost& host) {
+  const Device& device = devices.front();
   const std::vector<int> processors = input_processors(settings, devices, host.processors);
-  std::optional<cpu::WithProcessors> not_the_towers(std::in_place, processors);
-  std::optional<cpu::MemoryAsBefore> of_any_node;
-  if (device.memory) {
-    of_any_node.emplace(*device.memory);
+  std::unique_ptr<InputSource> input;
+  {
+    const cpu::WithProcessors not_the_towers(processors);
+    std::optional<cpu::MemoryAsBefore> of_any_node;
+    if (device.memory) {
+      of_any_node.emplace(*device.memory);
+    }
+    input = make_run_input(settings, tower.executor().input_layout("images"),
+                           host.phases.of("drawing the images", "row"),
+                           make_staging_allocator(*device.backend));
   }
-  auto input = make_run_input(settings, tower.executor().input_layout("images"),
-                              phases.of("drawing the images", "row"),
-                              make_staging_allocator(*device.backend));
-  of_any_node.reset();
-  not_the_towers.reset();
   tell_input(settings, input->statistics().threads, processors, host.processors);
-  phases.stop_if_asked("before the first step");
-  phases.clear();
-  if (tensor_files.dumps()) {
-    dump_first_step(settings, tensor_files, tower, input->next(),
-                    phases.of("computing the tensors", "step"));
+  host.phases.stop_if_asked("before the first step");
+  host.phases.clear();
+  return input;
+}
+
+}  // namespace
+
+Begun begin_run(const RunRequest& request, const RunHost& host) {
+  const RunSettings& settings = request.settings;
+  const EnvironmentSnapshot before = read_environment(host.files, {});
+  results::Record record = begin_record(settings, request.parsed, host.command_line, host.files);
+  record.batch_choice = request.choice;
+  return {.settings = settings,
+          .begin = request.begin,
+          .before = before,
+          .file = RecordFile(settings, std::move(record), host.streams.out)};
+}
+
+std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
+  RunSettings& settings = begun.settings;
+  const auto host_limit = memory_limit(host.files);
+  check_variables_memory(settings, host_limit);
+  std::optional<AtomicFile> trace;
+  if (settings.files.trace) {
+    trace.emplace(*settings.files.trace, "trace file");
+  }
+  const Graph network = build_run_network(settings, settings.batch);
+  RunTensorFiles tensor_files(settings, network);
+  std::optional<FirstValues> values;
+  if (!settings.dump.any()) {
+    values.emplace(settings, network, tensor_files);
+  }
+
+  const std::span<Device> devices = prepare_devices(begun, tensor_files, host);
+  Device& device = devices.front();
+  const MemoryLimits limits = limits_of_run(settings, host_limit, devices);
+  if (settings.dump.any()) {
+    dump(settings, device, limits, host);
     return std::nullopt;
   }
-  add_plan(record, settings, devices, tower.executor(), begun.memory);
+  const NeedForBatch need_for = [&](std::int64_t batch) {
+    return limits.need_of(plan_run_memory(settings, *device.backend, batch));
+  };
+  // Planning requires that the images fit, so refuse other batches first.
+  check_images_memory(settings, limits, need_for);
+
+  print_beginning(settings, host.streams.out);
+  RunNetwork built = prepare_network(settings, *values, *device.backend, host);
+  choose_by_time(settings, built.graph, device, limits, host);
+  report::print_initializing_graph(host.streams.out);
+  auto towers = prepare_towers(begun, devices, built, limits, need_for, host);
+  built.values.clear();  // The towers have copies of them.
+  auto input = prepare_input(settings, devices, towers->first(), host);
+  if (tensor_files.dumps()) {
+    dump_first_step(settings, tensor_files, towers->first(), input->next(),
+                    host.phases.of("computing the tensors", "step"));
+    return std::nullopt;
+  }
+
+  results::Record& record = begun.file.record();
+  add_plan(record, settings, devices, towers->first().executor(), begun.memory);
   auto sensors = describe_gpus(devices, record);
-  record.quality.warnings = warnings_before(settings, host, devices, begun.before);
-  for (const std::string& warning : record.quality.warnings) {
-    LOG(WARNING) << "warning: " << warning;
-  }
-  if (settings.record.reportable && !record.quality.warnings.empty()) {
-    throw MismatchError(
-        fmt::format("--reportable: not measured, because the result would be unfit to publish: {}",
-                    record.quality.warnings.front()));
-  }
+  check_conditions(settings, begun.before, devices, host, record);
   return Prepared{.devices = devices,
                   .sensors = std::move(sensors),
                   .tensor_files = std::move(tensor_files),
                   .trace = std::move(trace),
-                  .quantization = std::move(quantization),
+                  .quantization = std::move(built.quantization),
                   .input = std::move(input),
                   .towers = std::move(towers)};
 }
