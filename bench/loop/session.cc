@@ -231,55 +231,53 @@ class Session {
       return std::nullopt;
     }
     const nanoseconds got = parts_.clock.now();
-    const StepParameters orders{.learning_rate = learning_rate_.at(global_step_),
-                                .gradient_scale = gradient_scale(settings_),
-                                .number = layer_step(settings_, global_step_)};
-    const auto run_one = [&](int number) {
-      Tower& tower = parts_.towers[number];
-      const auto place = static_cast<std::size_t>(number);
-      Laps& laps = laps_[place];
-      laps.begun = parts_.clock.now();
-      feeding_.feed(number);
-      tower.set_parameters(orders);
-      laps.fed = parts_.clock.now();
-      feeding_.enqueue(number, *steps_[place]);
-      if (UpdateStrategy* const update = parts_.towers.update(number)) {
-        update->watch();
-      }
-      tower.wait();
-      outcomes_[place] = read_outcome(tower.executor());
-      outcomes_[place].device = steps_[place]->device_time();
-      laps.done = parts_.clock.now();
-    };
-    const auto or_give_up = [&](int number) {
-      try {
-        run_one(number);
-      } catch (...) {
-        batches_.give_up();
-        throw;
-      }
-    };
-    // By reference, because a copy would be allocated in every step.
-    parts_.towers.run(std::ref(or_give_up));
+    parameters_ = {.learning_rate = learning_rate_.at(global_step_),
+                   .gradient_scale = gradient_scale(settings_),
+                   .number = layer_step(settings_, global_step_)};
+    parts_.towers.run(run_tower_);
     feeding_.end_step();
     Outcome outcome = mean_outcome();
     result_.skipped_updates = parts_.towers.first().seen_state().skipped;
     const nanoseconds end = parts_.clock.now();
     outcome.duration = end - begin;
     add_shares({.begun = begin, .input = got, .done = end});
-    if (!std::isfinite(outcome.loss)) {
-      throw LossError(
-          global_step_ == 0
-              ? fmt::format(
-                    "the loss is {:g} in the first step, before any update: the variables or "
-                    "the images exceed the range of {}",
-                    outcome.loss, name_of(settings_.dtype))
-              : fmt::format("the loss is {:g} after {} steps: try a lower learning rate "
-                            "(--init_learning_rate)",
-                            outcome.loss, global_step_ + 1));
-    }
+    check_loss(outcome.loss);
     ++global_step_;
     return outcome;
+  }
+
+  /// A tower's part of the step: launches it with its batch, brings the next batch, reduces and
+  /// updates, and reads the loss. Call it on the tower's thread.
+  void run_tower(int number) {
+    Tower& tower = parts_.towers[number];
+    const auto place = static_cast<std::size_t>(number);
+    Laps& laps = laps_[place];
+    laps.begun = parts_.clock.now();
+    feeding_.feed(number);
+    tower.set_parameters(parameters_);
+    laps.fed = parts_.clock.now();
+    feeding_.enqueue(number, *steps_[place]);
+    if (UpdateStrategy* const update = parts_.towers.update(number)) {
+      update->watch();
+    }
+    tower.wait();
+    outcomes_[place] = read_outcome(tower.executor());
+    outcomes_[place].device = steps_[place]->device_time();
+    laps.done = parts_.clock.now();
+  }
+
+  void check_loss(double loss) const {
+    if (std::isfinite(loss)) {
+      return;
+    }
+    throw LossError(
+        global_step_ == 0
+            ? fmt::format("the loss is {:g} in the first step, before any update: the variables or "
+                          "the images exceed the range of {}",
+                          loss, name_of(settings_.dtype))
+            : fmt::format("the loss is {:g} after {} steps: try a lower learning rate "
+                          "(--init_learning_rate)",
+                          loss, global_step_ + 1));
   }
 
   /// The values of a tower's completed step.
@@ -366,6 +364,18 @@ class Session {
   std::vector<Outcome> outcomes_;
   std::vector<Laps> laps_;
   std::int64_t global_step_ = 0;
+  /// Of the current step.
+  StepParameters parameters_ = {};
+  /// run_tower(); ends the waits for batches if it fails. Made once, because a step must not
+  /// allocate.
+  const std::function<void(int)> run_tower_ = [this](int number) {
+    try {
+      run_tower(number);
+    } catch (...) {
+      batches_.give_up();
+      throw;
+    }
+  };
 };
 
 }  // namespace
