@@ -1,5 +1,6 @@
 #include "results/tool/commands.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -7,6 +8,22 @@
 #include "models/base/near_names.h"
 
 namespace bench::results {
+namespace {
+
+/// True if the next word is the value of this option: that of the first command that knows it.
+bool uses_next_word(std::string_view word) {
+  const bool is_long = word.starts_with("--");
+  for (const Command& command : commands()) {
+    for (const Option& option : command.options()) {
+      if (is_long ? word.substr(2) == option.name : word.size() == 2 && word[1] == option.letter) {
+        return !option.value.empty();
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 std::span<const Command> commands() {
   static constexpr auto kCommands = std::to_array<Command>({
@@ -16,6 +33,14 @@ std::span<const Command> commands() {
 #undef BENCH_COMMAND
   });
   return kCommands;
+}
+
+std::size_t command_position(std::span<const std::string> words) {
+  std::size_t at = 0;
+  while (at < words.size() && words[at].size() > 1 && words[at].front() == '-') {
+    at += uses_next_word(words[at]) ? 2 : 1;
+  }
+  return std::min(at, words.size());
 }
 
 const Command& find_command(std::string_view name) {

@@ -27,6 +27,10 @@ struct Command {
 /// All commands, in the order of the help.
 std::span<const Command> commands();
 
+/// The position of the command among the program's words: options may come before it. Returns the
+/// number of words if they contain no command.
+std::size_t command_position(std::span<const std::string> words);
+
 /// The command called `name`; throws UsageError, naming similar ones.
 const Command& find_command(std::string_view name);
 

@@ -20,7 +20,7 @@ constexpr int kData = 3;
 constexpr int kOurs = 70;         // EX_SOFTWARE of sysexits.h; 1 is a regression.
 constexpr int kWriteFailed = 74;  // EX_IOERR.
 
-int run(const std::vector<std::string>& words) {
+int run(std::vector<std::string> words) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     bench::results::print_help(words.empty() ? std::cerr : std::cout);
     return words.empty() ? kUsage : 0;
@@ -29,8 +29,13 @@ int run(const std::vector<std::string>& words) {
     std::cout << "bench_results " << bench::results::source_info().bench_version << "\n";
     return 0;
   }
-  const Command& command = bench::results::find_command(words[0]);
-  const Arguments arguments(command.name, command.options(), std::span(words).subspan(1));
+  const std::size_t at = bench::results::command_position(words);
+  if (at == words.size()) {
+    throw bench::UsageError("no command was given; bench_results --help lists all");
+  }
+  const Command& command = bench::results::find_command(words[at]);
+  words.erase(words.begin() + static_cast<std::ptrdiff_t>(at));
+  const Arguments arguments(command.name, command.options(), words);
   if (arguments.help()) {
     bench::results::print_help(std::cout, command);
     return 0;

@@ -240,6 +240,19 @@ TEST_F(Commands, HaveAHelpEach) {
   }
 }
 
+TEST(CommandPosition, FollowsTheOptionsBeforeTheCommand) {
+  const auto position = [](const std::vector<std::string>& words) {
+    return command_position(words);
+  };
+  EXPECT_EQ(position({"list", "--store", "s"}), 0);
+  EXPECT_EQ(position({"--store=s", "list"}), 1);
+  EXPECT_EQ(position({"--store", "list", "list"}), 2);
+  EXPECT_EQ(position({"-n", "3", "list"}), 2);
+  EXPECT_EQ(position({"--unknown", "list"}), 1);
+  EXPECT_EQ(position({"--store", "s"}), 2);
+  EXPECT_EQ(position({"--store"}), 1);
+}
+
 TEST(FindCommand, NamesThoseNear) {
   EXPECT_EQ(find_command("list").name, "list");
   EXPECT_THROW(find_command("lst"), UsageError);
