@@ -98,7 +98,11 @@ class Parser {
     const std::string_view name =
         text_.substr(begin, end == std::string_view::npos ? end : end - begin);
     if (end == std::string_view::npos || text_[end] == ' ') {
-      fail(begin, fmt::format("'{0}' is not a term; write key:value, such as model:{0}", name));
+      const std::size_t equals = name.find('=');
+      fail(begin, equals == std::string_view::npos
+                      ? fmt::format("'{0}' is not a term; write key:value, such as label:{0}", name)
+                      : fmt::format("'{}' is not a term; write {}:{}", name, name.substr(0, equals),
+                                    name.substr(equals + 1)));
     }
     const Key key = key_of_term(name, begin);
     at_ = end + 1;

@@ -86,7 +86,7 @@ int run_list(const Arguments& arguments, Streams streams) {
   }
   const Filter parsed = parse_filter(filter, now_ms());
   Table table{.columns = columns_of(arguments.text("columns"))};
-  const std::int64_t limit = arguments.has("limit") ? arguments.integer("limit")
+  const std::int64_t limit = arguments.has("limit") ? arguments.integer("limit", 1)
                                                     : std::numeric_limits<std::int64_t>::max();
   const Store store = open_store(arguments, Store::Access::kRead);
   for (const std::string& warning : store.warnings()) {

@@ -58,10 +58,10 @@ class Selector {
     if (selector.find('/') != std::string::npos || selector.ends_with(".json")) {
       throw DataError(fmt::format("{}: no such file", selector));
     }
-    throw UsageError(
-        fmt::format("'{0}' matches no runs (not a file or record id); write @{0} for a baseline, "
-                    "or key:value such as model:{0} for a filter",
-                    selector));
+    throw UsageError(fmt::format(
+        "'{0}' matches no runs (not a file or record id); write @{0} for a baseline, "
+        "or key:value such as label:{0} for a filter; an id needs at least 4 characters",
+        selector));
   }
 
   /// Notes that the runs of several filters were added, `count` in all.
