@@ -231,16 +231,16 @@ class Session {
       return std::nullopt;
     }
     const nanoseconds got = parts_.clock.now();
-    const StepParameters orders{.learning_rate = learning_rate_.at(global_step_),
-                                .gradient_scale = gradient_scale(settings_),
-                                .number = layer_step(settings_, global_step_)};
+    const StepParameters parameters{.learning_rate = learning_rate_.at(global_step_),
+                                    .gradient_scale = gradient_scale(settings_),
+                                    .number = layer_step(settings_, global_step_)};
     const auto run_one = [&](int number) {
       Tower& tower = parts_.towers[number];
       const auto place = static_cast<std::size_t>(number);
       Laps& laps = laps_[place];
       laps.begun = parts_.clock.now();
       feeding_.feed(number);
-      tower.set_parameters(orders);
+      tower.set_parameters(parameters);
       laps.fed = parts_.clock.now();
       feeding_.enqueue(number, *steps_[place]);
       if (UpdateStrategy* const update = parts_.towers.update(number)) {
