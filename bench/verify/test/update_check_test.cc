@@ -18,7 +18,7 @@
 namespace bench {
 namespace {
 
-// The tolerance of bench/after.
+// The tolerance of fingerprint_tolerances.cc.
 constexpr double kTolerance = 1e-6;
 constexpr std::int64_t kPixels = 64;
 
