@@ -88,8 +88,8 @@ struct UpdateScalars {
   std::int64_t update = 1;
 };
 constexpr UpdateScalars scalars_of(const StepState& state) {
-  return {.learning_rate = state.orders.learning_rate,
-          .gradient_scale = state.orders.gradient_scale / state.loss_scale,
+  return {.learning_rate = state.parameters.learning_rate,
+          .gradient_scale = state.parameters.gradient_scale / state.loss_scale,
           .update = state.updates + 1};
 }
 

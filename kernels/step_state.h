@@ -25,10 +25,10 @@ struct StepParameters {
 };
 
 /// All state that changes from step to step, except the batch, in a device's memory. Enqueued work
-/// reads it there, so that a recording does not freeze it. The host writes the orders before a
+/// reads it there, so that a recording does not freeze it. The host writes the parameters before a
 /// step; the device maintains the rest without waiting.
 struct StepState {
-  StepParameters orders = {};
+  StepParameters parameters = {};
   double loss_scale = 1;
   /// The same in f32.
   float narrow_loss_scale = 1;

@@ -26,7 +26,7 @@ enum class FlagVerdict {
 enum class FlagEffect {
   kWorkload,    ///< what is computed; its value identifies the workload
   kMember,      ///< the same, but the record's `workload` has a member with the resolved value
-  kExecution,   ///< how and where it is computed
+  kExecution,   ///< how, where and for how long it is computed
   kOutputOnly,  ///< neither: what the run reads, prints, writes or repeats
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"

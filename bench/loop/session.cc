@@ -364,7 +364,7 @@ class Session {
   std::vector<Outcome> outcomes_;
   std::vector<Laps> laps_;
   std::int64_t global_step_ = 0;
-  /// Of the current step.
+  /// The parameters of the current step.
   StepParameters parameters_ = {};
   /// run_tower(); ends the waits for batches if it fails. Made once, because a step must not
   /// allocate.

@@ -1,6 +1,5 @@
 #include "bench/loop/tower_shares.h"
 
-#include <iomanip>
 #include <ostream>
 
 #include "bench/terminal/stderr_lines.h"

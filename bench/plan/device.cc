@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iomanip>
 #include <set>
 
 #include "bench/plan/processor_shares.h"

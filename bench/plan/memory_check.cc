@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <sstream>
 
 #include "bench/plan/graph_counts.h"
 #include "bench/plan/network.h"

@@ -1,7 +1,5 @@
 #include "bench/plan/rounding_notices.h"
 
-#include "models/base/errors.h"
-
 namespace bench {
 
 std::vector<std::string> rounding_notices(const RunSettings& settings) {

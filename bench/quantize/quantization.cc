@@ -3,7 +3,6 @@
 #include <glog/logging.h>
 
 #include <cmath>
-#include <iomanip>
 #include <memory>
 #include <ostream>
 #include <span>

@@ -70,6 +70,9 @@ results::FlagValues effective_flags(const RunSettings& settings, const ParseResu
       values["resnet_base_lr"] = rate.resnet_base;
     }
   }
+  if (settings.reduction) {
+    values["gradient_reduction"] = std::string(name_of(*settings.reduction));
+  }
   values["autotune"] = std::string(name_of(settings.autotune));
   values["input_transfer"] = std::string(pixels_travel(settings) ? "uint8" : "float");
   return values;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
-#include <vector>
 
 #include "models/base/errors.h"
 #include "results/environment/decimal.h"

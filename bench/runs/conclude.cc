@@ -2,7 +2,6 @@
 
 #include <glog/logging.h>
 
-#include <iomanip>
 #include <numeric>
 #include <ostream>
 

@@ -107,8 +107,7 @@ class GainTable {
 
  private:
   static std::vector<TextTable::Column> titles(bool launches) {
-    std::vector<TextTable::Column> columns{{.title = "left out"},
-                                           {.title = "nodes", .right = true}};
+    std::vector<TextTable::Column> columns{{.title = "omitted"}, {.title = "nodes", .right = true}};
     if (launches) {
       columns.push_back({.title = "launches", .right = true});
     }

@@ -1,8 +1,7 @@
 #include "bench/runs/listing.h"
 
-#include <algorithm>
-#include <iomanip>
 #include <ostream>
+#include <sstream>
 
 #include "bench/plan/device.h"
 #include "bench/plan/graph_counts.h"

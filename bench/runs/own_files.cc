@@ -2,7 +2,6 @@
 
 #include <filesystem>
 
-#include "models/base/errors.h"
 #include "models/base/output_target.h"
 
 namespace bench {

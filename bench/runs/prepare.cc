@@ -3,7 +3,6 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <iomanip>
 #include <optional>
 #include <ostream>
 

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 
-#include <iomanip>
 #include <ostream>
 
 #include "bench/runs/child_runs.h"

@@ -1,6 +1,5 @@
 #include "bench/runs/run.h"
 
-#include <optional>
 #include <utility>
 
 #include "bench/runs/conclude.h"

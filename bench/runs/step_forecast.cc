@@ -1,6 +1,5 @@
 #include "bench/runs/step_forecast.h"
 
-#include <iomanip>
 #include <ostream>
 
 #include "models/base/errors.h"

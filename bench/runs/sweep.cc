@@ -1,6 +1,5 @@
 #include "bench/runs/sweep.h"
 
-#include <algorithm>
 #include <ostream>
 
 #include "bench/loop/step_statistics.h"

@@ -23,7 +23,7 @@ constexpr StepParameters kUpdateWithout{.learning_rate = 4096, .gradient_scale =
 
 /// The step parameters of the updates, in order.
 struct Updates {
-  std::vector<StepParameters> orders;
+  std::vector<StepParameters> parameters;
   /// The number of updates before the first gradients.
   std::size_t without = 0;
   /// An update's gradients were computed with the variables before the last `lag` updates, or with
@@ -34,9 +34,9 @@ struct Updates {
 };
 
 Updates updates_of(const StrategySettings& settings) {
-  Updates updates{.orders = {kUpdates.begin(), kUpdates.end()}};
+  Updates updates{.parameters = {kUpdates.begin(), kUpdates.end()}};
   if (settings.relaxed || settings.staged) {
-    updates.orders.insert(updates.orders.begin(), kUpdateWithout);
+    updates.parameters.insert(updates.parameters.begin(), kUpdateWithout);
     updates.without = 1;
     updates.lag = settings.relaxed ? 1 : 2;
   }
@@ -132,11 +132,11 @@ Course reference_course(const Samples& samples, OptimizerSettings settings,
   for (std::size_t i = 0; i < nudged.size(); ++i) {
     nudged[i] += kNudge * samples.added[i];
   }
-  for (std::size_t i = 0; i < updates.orders.size(); ++i) {
+  for (std::size_t i = 0; i < updates.parameters.size(); ++i) {
     const std::vector<double> decaying =
         i < updates.without ? none : course[i - std::min(i, updates.lag)];
     course.push_back(course.back());
-    state.orders = updates.orders[i];
+    state.parameters = updates.parameters[i];
     const std::vector<double>& gradients = i < updates.without   ? none
                                            : i == updates.nudged ? nudged
                                                                  : samples.gradients;
@@ -169,7 +169,7 @@ std::vector<double> magnitudes(const Samples& samples, const OptimizerSettings& 
       sums[i] += std::abs(moved.back()[i] - course.back()[i]) / kNudge;
     }
   };
-  for (std::size_t i = 0; i < updates.orders.size(); ++i) {
+  for (std::size_t i = 0; i < updates.parameters.size(); ++i) {
     Updates moving = updates;
     moving.nudged = i;
     add_share(settings, moving);
@@ -213,14 +213,14 @@ void update(Tower& tower, UpdateStrategy& strategy, const StrategySettings& sett
   KeptGradients gradients(tower);
   tower.set_loss_scale(kLossScale);
   strategy.reset();
-  std::vector<StepParameters> orders = updates.orders;
+  std::vector<StepParameters> parameters = updates.parameters;
   if (settings.staged) {
     // With staged variables, another update reveals the variables of the last one.
-    orders.push_back(kUpdateWithout);
+    parameters.push_back(kUpdateWithout);
   }
-  for (const StepParameters& order : orders) {
+  for (const StepParameters& each : parameters) {
     gradients.put_back();
-    tower.set_parameters(order);
+    tower.set_parameters(each);
     tower.upload_parameters();
     strategy.update();
     strategy.watch();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <limits>
 
 #include "bench/verify/fingerprint_tolerances.h"

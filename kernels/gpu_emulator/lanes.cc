@@ -67,7 +67,7 @@ void Lanes::prepare(dim3 block) {
   for (unsigned lane = 0; lane < count; ++lane) {
     lanes_[lane].thread = {lane % block.x, lane / block.x % block.y, lane / block.x / block.y};
   }
-  meetings_.assign((count + kWarpLanes - 1) / kWarpLanes, {});
+  warp_barriers_.assign((count + kWarpLanes - 1) / kWarpLanes, {});
   order_.resize(count);
 }
 
@@ -85,7 +85,7 @@ void Lanes::order_lanes(std::uint64_t seed, std::uint64_t block) {
     }
     if (eager_) {
       // Warp by warp, so that one warp runs ahead of the others.
-      const auto salt = static_cast<unsigned>(draw.below(meetings_.size() + 1));
+      const auto salt = static_cast<unsigned>(draw.below(warp_barriers_.size() + 1));
       std::stable_sort(order_.begin(), order_.end(), [&](unsigned a, unsigned b) {
         return (a / kWarpLanes ^ salt) < (b / kWarpLanes ^ salt);
       });
@@ -276,17 +276,17 @@ std::uint64_t Lanes::meet_warp(unsigned mask, std::uint64_t value, unsigned sour
   lane.mask = mask;
   lane.value = value;
   lane.source = source;
-  std::vector<Meeting>& meetings = meetings_[warp];
-  auto meeting = std::find_if(meetings.begin(), meetings.end(), [&](const Meeting& other) {
+  std::vector<WarpBarrier>& barriers = warp_barriers_[warp];
+  auto barrier = std::find_if(barriers.begin(), barriers.end(), [&](const WarpBarrier& other) {
     return other.mask == mask && same_place(other.place, place);
   });
-  if (meeting == meetings.end()) {
-    meeting = meetings.insert(meeting, {.place = place, .mask = mask});
+  if (barrier == barriers.end()) {
+    barrier = barriers.insert(barrier, {.place = place, .mask = mask});
   }
-  meeting->arrived |= bit;
-  if (meeting->arrived == mask) {
-    const Meeting full = *meeting;
-    meetings.erase(meeting);
+  barrier->arrived |= bit;
+  if (barrier->arrived == mask) {
+    const WarpBarrier full = *barrier;
+    barriers.erase(barrier);
     complete(warp, full);
   } else {
     lane.state = Lane::State::at_warp;
@@ -296,15 +296,15 @@ std::uint64_t Lanes::meet_warp(unsigned mask, std::uint64_t value, unsigned sour
 }
 
 /// Gives each lane its result. All lanes become ready except the current one, which has not parked.
-void Lanes::complete(unsigned warp, const Meeting& meeting) {
+void Lanes::complete(unsigned warp, const WarpBarrier& barrier) {
   // NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result)
   Lane* first = &lanes_[warp * kWarpLanes];
   std::uint64_t votes = 0;
-  for (unsigned left = meeting.mask; left != 0; left &= left - 1) {
+  for (unsigned left = barrier.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     votes |= std::uint64_t{first[lane].value != 0} << lane;
   }
-  for (unsigned left = meeting.mask; left != 0; left &= left - 1) {
+  for (unsigned left = barrier.mask; left != 0; left &= left - 1) {
     Lane& lane = first[std::countr_zero(left)];
     lane.result = lane.source < kWarpLanes ? first[lane.source].value : votes;
     if (lane.state == Lane::State::at_warp) {
@@ -335,8 +335,8 @@ void Lanes::cancel() {
       thread_.switch_to(*lanes_[lane].fiber);
     }
   }
-  for (std::vector<Meeting>& meetings : meetings_) {
-    meetings.clear();
+  for (std::vector<WarpBarrier>& barriers : warp_barriers_) {
+    barriers.clear();
   }
 }
 

@@ -79,7 +79,7 @@ class Lanes {
 
  private:
   /// A barrier among lanes of a warp.
-  struct Meeting {
+  struct WarpBarrier {
     Place place;
     unsigned mask = 0;
     unsigned arrived = 0;
@@ -99,7 +99,7 @@ class Lanes {
   Fiber& fiber_of(unsigned lane);
   bool pick();
   bool open_barrier();
-  void complete(unsigned warp, const Meeting& meeting);
+  void complete(unsigned warp, const WarpBarrier& barrier);
   void cancel();
   void check_guards() const;
   // Parts of messages.
@@ -112,7 +112,7 @@ class Lanes {
   /// Lanes by turn.
   std::vector<unsigned> order_;
   ReadyTurns ready_;
-  std::vector<std::vector<Meeting>> meetings_;
+  std::vector<std::vector<WarpBarrier>> warp_barriers_;
   std::vector<SharedMemory> shared_;
   unsigned char shared_fill_ = kNaNByte;
   /// True if the first ready lane runs next, false if the one after the last lane does.

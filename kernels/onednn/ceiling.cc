@@ -6,7 +6,6 @@
 #include "kernels/cpu/elementwise.h"
 #include "kernels/onednn/context.h"
 #include "kernels/runtime/host_memory.h"
-#include "models/base/errors.h"
 
 namespace bench::onednn {
 namespace {

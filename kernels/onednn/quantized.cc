@@ -6,7 +6,6 @@
 #include "kernels/onednn/isa.h"
 #include "kernels/onednn/primitive_kernel.h"
 #include "kernels/onednn/vector_kernel.h"
-#include "models/base/errors.h"
 #include "models/ops/channel_shuffle.h"
 #include "models/ops/channel_slice.h"
 #include "models/ops/concat.h"

@@ -6,7 +6,6 @@
 
 #include "kernels/forwarding_backend.h"
 #include "kernels/reference/reference_backend.h"
-#include "models/base/errors.h"
 #include "models/ops/lrn.h"
 #include "models/ops/ops.h"
 

@@ -94,10 +94,10 @@ class OptimizerRun {
     optimizer_->reset(*stream_, places_, device_state());
   }
   /// Without `decaying`, the decay uses the updated variables.
-  void update(const std::vector<float>& gradients, const StepParameters& orders,
+  void update(const std::vector<float>& gradients, const StepParameters& parameters,
               const std::vector<float>* decaying = nullptr) {
     StepState state = read();
-    state.orders = orders;
+    state.parameters = parameters;
     write(state);
     gradients_.write(gradients);
     if (decaying != nullptr) {

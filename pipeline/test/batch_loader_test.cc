@@ -5,7 +5,6 @@
 
 #include <future>
 
-#include "models/base/errors.h"
 #include "pipeline/stages/record_stream.h"
 
 namespace bench {

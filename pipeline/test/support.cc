@@ -9,7 +9,6 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "models/base/errors.h"
 #include "models/base/philox.h"
 #include "pipeline/formats/example_writer.h"
 #include "pipeline/formats/tfrecord_writer.h"

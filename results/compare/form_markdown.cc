@@ -1,6 +1,5 @@
 #include <sstream>
 
-#include "models/base/errors.h"
 #include "results/compare/forms.h"
 #include "results/compare/number_text.h"
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <iomanip>
 #include <string>
 
 #include "models/base/errors.h"

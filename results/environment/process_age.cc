@@ -5,8 +5,6 @@
 #include <ctime>
 #include <sstream>
 
-#include "models/base/errors.h"
-
 namespace bench {
 
 Captured<std::chrono::nanoseconds> process_age(const SystemFiles& files) {

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "models/base/errors.h"
 #include "results/environment/cgroup.h"
 
 namespace bench {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <ctime>
 
-#include "models/base/errors.h"
 #include "results/formats/utc_time.h"
 
 namespace bench::results {

@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <chrono>
-#include <cmath>
 
 namespace bench::results {
 namespace {

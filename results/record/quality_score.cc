@@ -1,7 +1,6 @@
 #include "results/record/quality_score.h"
 
 #include <algorithm>
-#include <iomanip>
 
 #include "models/base/errors.h"
 

@@ -62,7 +62,7 @@ struct RunFlags {
   FlagValues given{};  ///< Flags that the user gave.
   // All others have the values that took effect.
   FlagValues workload{};   ///< Flags that change the workload and have no member in Workload.
-  FlagValues execution{};  ///< Flags that change how and where the workload runs.
+  FlagValues execution{};  ///< Flags that change how, where and how long it runs.
   FlagValues output{};     ///< Flags that change neither.
   std::vector<std::string> command_line{};
 };

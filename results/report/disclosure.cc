@@ -204,11 +204,11 @@ std::vector<NamedRun> runs_of(const ReportData& data) {
   std::vector<NamedRun> runs;
   for (const ReportSystem& system : data.systems) {
     for (const StoredRun* run : system.runs) {
-      runs.push_back({.run = *run, .work = name_of_work(data, *run), .system = system.name});
+      runs.push_back({.run = *run, .work = workload_name(data, *run), .system = system.name});
     }
   }
   for (const StoredRun* run : data.left_out) {
-    runs.push_back({.run = *run, .work = name_of_work(data, *run), .system = "omitted"});
+    runs.push_back({.run = *run, .work = workload_name(data, *run), .system = "omitted"});
   }
   return runs;
 }

@@ -185,7 +185,7 @@ void add_geometric_means(ReportData& data) {
       for (const StoredRun* run : cell.runs) ids += run->record_id;
     }
     ReportSystem& system = data.systems[i];
-    system.works_in_mean = workloads.size();
+    system.workloads_in_mean = workloads.size();
     if (workloads.empty()) continue;
     system.geometric_mean =
         stats::geometric_mean(workloads, {.alpha = kAlpha, .seed = hash_name(ids)});
@@ -253,7 +253,7 @@ void add_scaling(ReportData& data) {
 
 }  // namespace
 
-const std::string& name_of_work(const ReportData& data, const StoredRun& run) {
+const std::string& workload_name(const ReportData& data, const StoredRun& run) {
   const auto row = std::find_if(data.rows.begin(), data.rows.end(), [&](const ReportRow& each) {
     return each.key == run.workload_key;
   });

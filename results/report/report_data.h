@@ -35,7 +35,7 @@ struct ReportSystem {
   std::vector<const StoredRun*> runs{};
   /// Over the workloads that this system and the reference both ran; empty for the reference.
   std::optional<stats::GeometricMean> geometric_mean{};
-  std::size_t works_in_mean = 0;
+  std::size_t workloads_in_mean = 0;
 };
 
 /// A workload as one row, with a cell per system.
@@ -68,7 +68,7 @@ struct ReportOptions {
 };
 
 /// The name of a run's workload on the page; if no row has it, the name in its record.
-const std::string& name_of_work(const ReportData& data, const StoredRun& run);
+const std::string& workload_name(const ReportData& data, const StoredRun& run);
 
 /// `runs` must outlive the result. Throws UsageError if no run has a speed, or if the reference
 /// does not match exactly one system.

@@ -82,7 +82,7 @@ std::string means_table(const ReportData& data) {
       const stats::GeometricMean& mean = *system.geometric_mean;
       const RatioText text = ratio_text(mean.log_ratio, mean.interval);
       table.row({html_text(system.name), text.ratio, mean.interval ? text.interval : "too few runs",
-                 fmt::format("{} of {}", system.works_in_mean, data.rows.size())});
+                 fmt::format("{} of {}", system.workloads_in_mean, data.rows.size())});
     }
   }
   return table.html();

@@ -1,6 +1,5 @@
 #include "results/stats/warm_up.h"
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 

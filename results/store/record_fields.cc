@@ -16,7 +16,7 @@ using nlohmann::json;
 
 /// Members of `workload` that say what was run. The layout is the requested one, not that of a
 /// layer.
-constexpr std::array kWorkMembers = {
+constexpr std::array kWorkloadMembers = {
     "model",           "mode",        "backend", "data",       "batch_per_device",
     "devices",         "dtype",       "layout",  "image_size", "optimizer",
     "variable_update", "num_batches", "warmup",  "seed"};
@@ -119,7 +119,7 @@ void append(std::string& text, std::string_view separator, const std::string& pa
 
 Fields workload_fields(const json& record) {
   Fields fields;
-  for (const char* name : kWorkMembers) {
+  for (const char* name : kWorkloadMembers) {
     add(fields, record, fmt::format("workload.{}", name));
   }
   add_members(fields, record, "flags.workload");

@@ -1,7 +1,6 @@
 #include "results/store/workload_names.h"
 
 #include <charconv>
-#include <iomanip>
 #include <map>
 #include <set>
 

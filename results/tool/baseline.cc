@@ -1,9 +1,7 @@
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <map>
 #include <ostream>
-#include <set>
 
 #include "models/base/errors.h"
 #include "results/record/identity.h"

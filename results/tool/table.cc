@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "models/base/errors.h"
 #include "models/base/text.h"
 
 namespace bench::results {

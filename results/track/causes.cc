@@ -41,10 +41,10 @@ const TrackedSeries* continuation_of(const TrackedSeries& ended,
   const std::int64_t end = ended.series.points.back().start_ms;
   const TrackedSeries* next = nullptr;
   for (const TrackedSeries& other : all) {
-    const bool same_work = other.series.workload_key == ended.series.workload_key &&
-                           other.series.metric == ended.series.metric &&
-                           other.series.canary == ended.series.canary;
-    if (!same_work || other.series.points.front().start_ms <= end) continue;
+    const bool same_workload = other.series.workload_key == ended.series.workload_key &&
+                               other.series.metric == ended.series.metric &&
+                               other.series.canary == ended.series.canary;
+    if (!same_workload || other.series.points.front().start_ms <= end) continue;
     if (next == nullptr ||
         other.series.points.front().start_ms < next->series.points.front().start_ms) {
       next = &other;

@@ -1,4 +1,3 @@
-#include "models/base/errors.h"
 #include "results/compare/forms.h"
 #include "results/compare/number_text.h"
 #include "results/track/causes.h"

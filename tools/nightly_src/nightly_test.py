@@ -9,8 +9,8 @@ import sys
 import tempfile
 import unittest
 
-import made_nights
-from made_nights import Nights, Series
+import made_days
+from made_days import Days, Series
 
 RESULTS = ""
 
@@ -20,11 +20,11 @@ class NightlyTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        self.nights = Nights(self.folder, RESULTS, lambda series, night: series.machine)
+        self.days = Days(self.folder, RESULTS, lambda series, day: series.machine)
 
     def test_tells_a_regression_once_as_news_and_fails_until_it_is_spoken_on(self):
         series = [Series("lenet", 0.003, [(14, 0.95)], seed=3), Series("vgg16", 0.003, seed=4)]
-        said = [self.nights.run(night, series) for night in range(17)]
+        said = [self.days.run(day, series) for day in range(17)]
         self.assertEqual([one.returncode for one in said[:15]], [0] * 15, said[14].stderr)
         self.assertIn("Suspect in the newest run, not confirmed: lenet train bs32 f32 -", said[14].stdout)
         self.assertEqual(said[15].returncode, 1, "the second run confirms")
@@ -33,7 +33,7 @@ class NightlyTest(unittest.TestCase):
         self.assertIn("since 2025-01-15", last)
         self.assertEqual(said[16].returncode, 1)
         self.assertIn("0 new regressions, 1 known and open", said[16].stdout)
-        change = self.nights.report()["series"][0]["changes"][0]
+        change = self.days.report()["series"][0]["changes"][0]
         self.assertEqual(change["git_rev"], ["000000d", "000000e"])
         for form in ("md", "xml", "txt"):
             self.assertIn("PerformanceRegression" if form == "xml" else change["id"],
@@ -42,18 +42,18 @@ class NightlyTest(unittest.TestCase):
     def test_what_the_canary_did_too_does_not_fail(self):
         series = [Series("lenet", 0.003, [(14, 0.95)], seed=5),
                   Series("lenet", 0.003, [(14, 0.95)], seed=6, canary=True)]
-        said = [self.nights.run(night, series) for night in range(16)]
+        said = [self.days.run(day, series) for day in range(16)]
         self.assertEqual(said[-1].returncode, 0, said[-1].stdout)
         self.assertIn("Not caused by the code, according to the revision or the canary: lenet", said[-1].stdout)
 
     def test_a_workload_that_fails_is_named_and_the_others_are_run(self):
-        self.nights.run(0, [Series("lenet", 0.003)])
+        self.days.run(0, [Series("lenet", 0.003)])
         with open(self.folder / "workloads", "a") as file:
             file.write("--model=absent\n")
         bench = self.folder / "bench"
         bench.write_text(bench.read_text().replace("from=", '[ "$model" != absent ] || exit 5\nfrom='))
-        again = made_nights.subprocess.run(
-            ["sh", str(made_nights.NIGHTLY), f"--bench={bench}", f"--results={RESULTS}", "--repeats=1",
+        again = made_days.subprocess.run(
+            ["sh", str(made_days.NIGHTLY), f"--bench={bench}", f"--results={RESULTS}", "--repeats=1",
              f"--store={self.folder / 'store'}/", f"--workloads={self.folder / 'workloads'}",
              f"--output={self.folder / 'report'}"], capture_output=True, text=True, check=False)
         self.assertEqual(again.returncode, 3)
@@ -63,7 +63,7 @@ class NightlyTest(unittest.TestCase):
     def test_refuses_what_it_does_not_know(self):
         for option in ("--workload=x", "--repeats=0", "--workloads=absent", "--bench=absent"):
             with self.subTest(option=option):
-                said = made_nights.subprocess.run(["sh", str(made_nights.NIGHTLY), option, "--no_build"],
+                said = made_days.subprocess.run(["sh", str(made_days.NIGHTLY), option, "--no_build"],
                                                   capture_output=True, text=True, check=False)
                 self.assertEqual(said.returncode, 2, said.stderr)
                 self.assertIn(option.split("=")[0].strip("-") if "absent" not in option else "absent", said.stderr)

@@ -11,7 +11,7 @@ import pathlib
 import sys
 import tempfile
 
-from made_nights import Nights, Series
+from made_days import Days, Series
 
 MISSING = range(180, 210)
 REPLACED, SLOWER = 250, 220
@@ -32,8 +32,8 @@ def year():
     return all_series
 
 
-def machine_of(series, night):
-    return "c" if series.model in ("model00", "model01") and night >= REPLACED else series.machine
+def machine_of(series, day):
+    return "c" if series.model in ("model00", "model01") and day >= REPLACED else series.machine
 
 
 def main(results):
@@ -42,12 +42,12 @@ def main(results):
           f"  {SLOWER}, model00 and model01 on a new machine, 40 % faster, from day {REPLACED},\n"
           f"  no runs from day {MISSING.start} to {MISSING.stop - 1}")
     with tempfile.TemporaryDirectory() as folder:
-        nights = Nights(pathlib.Path(folder), results, machine_of)
+        days = Days(pathlib.Path(folder), results, machine_of)
         all_series, failed, before = year(), 0, ""
         for day in range(365):
             if day in MISSING:
                 continue
-            said = nights.run(day, all_series)
+            said = days.run(day, all_series)
             if said.returncode not in (0, 1):
                 print(f"day {day}: status {said.returncode}: {said.stderr}")
                 return 1
@@ -58,7 +58,7 @@ def main(results):
                 print(f"day {day}, status {said.returncode}: {last}")
             before = last
         print(f"{failed} of 335 runs exit with 1; the last one reports:\n{before}")
-        for series in nights.report()["series"]:
+        for series in days.report()["series"]:
             for change in series["changes"]:
                 since = change["first_bad"][:10]
                 print(f"{series['workload']}{' (canary)' if series['canary'] else ''} on {series['machine']}: {since} "

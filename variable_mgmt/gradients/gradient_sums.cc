@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "models/base/errors.h"
-
 namespace bench {
 namespace {
 

@@ -28,7 +28,7 @@ Tower::Tower(const Graph& graph, Backend& backend, const ExecutorOptions& option
                                                          : offsetof(StepState, narrow_loss_scale));
   }
   if (find_input("step") != nullptr) {
-    place_scalar("step", offsetof(StepState, orders.number));
+    place_scalar("step", offsetof(StepState, parameters.number));
   }
   if (const TensorType* type = find_input("images"); type->dtype == DType::f64) {
     wide_images_.resize(static_cast<std::size_t>(type->shape.elements()));
@@ -60,8 +60,8 @@ void Tower::set_loss_scale(double scale) {
 StepState* Tower::state() { return reinterpret_cast<StepState*>(device_state_->data()); }
 
 void Tower::upload_parameters() {
-  static_assert(offsetof(StepState, orders) == 0);
-  stream().upload(std::as_bytes(std::span(&host_->given.orders, 1)), state());
+  static_assert(offsetof(StepState, parameters) == 0);
+  stream().upload(std::as_bytes(std::span(&host_->given.parameters, 1)), state());
 }
 
 void Tower::set_finite(std::int32_t finite) {
@@ -97,9 +97,10 @@ void Tower::feed_labels(const std::int32_t* labels) {
   }
 }
 
-void Tower::enqueue(const float* images, const std::int32_t* labels, const StepParameters& orders) {
+void Tower::enqueue(const float* images, const std::int32_t* labels,
+                    const StepParameters& parameters) {
   feed(images, labels);
-  set_parameters(orders);
+  set_parameters(parameters);
   upload_parameters();
   enqueue_run();
 }

@@ -25,7 +25,7 @@ class Tower {
   /// Enqueues forward and, if the graph has it, backward on a batch. Images are f32 in
   /// executor().input_layout("images"), widened if the graph computes in f64; labels are s32. Both
   /// must stay unchanged until wait(), and wait() must precede the next enqueue().
-  void enqueue(const float* images, const std::int32_t* labels, const StepParameters& orders);
+  void enqueue(const float* images, const std::int32_t* labels, const StepParameters& parameters);
   /// The parts of enqueue() are feed(), upload_parameters() after set_parameters(), and
   /// enqueue_run(); the last two can be recorded. feed() skips the upload of images with the same
   /// `content` as before (Executor::feed()).
@@ -36,7 +36,7 @@ class Tower {
   /// True if the next batch may be fed during an enqueued run; wait() then waits for both.
   /// Otherwise that run would read the new batch.
   [[nodiscard]] bool feeds_ahead() const { return !backend_.shares_host_memory(); }
-  void set_parameters(const StepParameters& orders) { host_->given.orders = orders; }
+  void set_parameters(const StepParameters& parameters) { host_->given.parameters = parameters; }
   void upload_parameters();
   void enqueue_run() { executor_.enqueue(); }
   /// Waits until everything enqueued is done.

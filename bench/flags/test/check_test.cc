@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <set>
 
 #include "bench/flags/combinations.h"
 #include "bench/flags/test/usage_error.h"

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "bench/flags/table.h"
 #include "bench/flags/test/usage_error.h"
 

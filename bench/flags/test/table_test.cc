@@ -125,6 +125,13 @@ TEST(FlagTable, HasTheDefaultThatRunsWhereTheOriginalsIsNotBuilt) {
   EXPECT_EQ(default_of("compact_gradient_transfer"), "false");
 }
 
+TEST(FlagTable, DoesNotCountFlagsThatARerunNeedsAsOutput) {
+  EXPECT_EQ(find_flag("init_from")->effect, FlagEffect::kWorkload);
+  EXPECT_EQ(find_flag("init_from_partial")->effect, FlagEffect::kWorkload);
+  EXPECT_EQ(find_flag("max_seconds")->effect, FlagEffect::kExecution);
+  EXPECT_EQ(find_flag("label")->effect, FlagEffect::kOutputOnly);
+}
+
 TEST(FlagTable, GivesAReasonForEveryVerdictThatTakesSomethingAway) {
   for (const FlagRow& row : flag_table()) {
     const bool noticed = !row.support.no_effect.empty();

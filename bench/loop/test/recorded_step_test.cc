@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <numeric>
 
 #include "bench/loop/repeated_step.h"
 #include "bench/loop/session.h"

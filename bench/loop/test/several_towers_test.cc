@@ -4,6 +4,7 @@
 #include <atomic>
 #include <new>
 #include <numeric>
+#include <sstream>
 #include <thread>
 
 #include "bench/flags/test/usage_error.h"

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <optional>
 #include <sstream>
 
 #include "bench/flags/test/usage_error.h"

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "bench/flags/test/usage_error.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"

@@ -107,6 +107,16 @@ TEST(Record, TellsTheImageSizeAndTheRateThatTookEffect) {
             results::FlagValue());
 }
 
+TEST(Record, HasTheSameWorkloadFlagsWithAndWithoutTheDefaultReduction) {
+  const FakeSystem system;
+  const auto flags = [&](const std::vector<std::string_view>& arguments) {
+    return begun(arguments, system.files()).flags.workload;
+  };
+  const auto unset = flags({"--model=lenet"});
+  EXPECT_EQ(unset, flags({"--model=lenet", "--gradient_reduction=mean"}));
+  EXPECT_NE(unset, flags({"--model=lenet", "--gradient_reduction=sum"}));
+}
+
 TEST(Record, SaysWhyWhatTheMachineDoesNotTellIsUnknown) {
   const FakeSystem system;
   const results::Record record = begun({"--model=lenet"}, system.files());

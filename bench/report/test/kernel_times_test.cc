@@ -133,7 +133,7 @@ TEST(KernelTimes, AreThoseOfFewerLongSteps) {
   EXPECT_THAT(watched, testing::ElementsAre(1));
 }
 
-TEST(KernelTimes, AreThoseOfEveryTowerWithItsPartOfTheMeeting) {
+TEST(KernelTimes, IncludeEveryTowersPartOfTheAllReduce) {
   for (const std::string_view strategy : {"parameter_server", "replicated"}) {
     const TimedTowers timed(strategy, [](int) { return make_reference_backend(); });
     ASSERT_EQ(timed.times.size(), 3U);
@@ -149,7 +149,7 @@ TEST(KernelTimes, AreThoseOfEveryTowerWithItsPartOfTheMeeting) {
   EXPECT_EQ(apart.times.back().exchange, 0);
 }
 
-TEST(MakeProfile, TellsTheTowersMeetingFromTheUpdateWhereItCan) {
+TEST(MakeProfile, SeparatesTheAllReduceFromTheUpdateIfPossible) {
   TimedTowers near("replicated", [](int) { return make_reference_backend(); });
   const Profile profile = near.profile(1);
   const ProfileRow& exchange = profile.rows.at(profile.rows.size() - 2);

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -19,7 +18,7 @@
 namespace bench {
 namespace {
 
-// The tolerance of bench/after.
+// The tolerance of fingerprint_tolerances.cc.
 constexpr double kTolerance = 1e-6;
 constexpr std::int64_t kPixels = 64;
 
@@ -180,7 +179,7 @@ TEST(UpdateCheck, FindsWhatAStrategyForgets) {
         << row_of(rule).name << ": " << what;
   };
   const Fault no_decay{.settings = [](OptimizerSettings& s) { s.weight_decay = 0; }};
-  const Fault no_scale{.scalars = [](StepState& s) { s.orders.gradient_scale = 1; }};
+  const Fault no_scale{.scalars = [](StepState& s) { s.parameters.gradient_scale = 1; }};
   const Fault no_count{.scalars = [](StepState& s) { s.updates = 0; }};
   for (const OptimizerRow& row : all_optimizers()) {
     expect_found(row.rule, no_decay, "no decay");

@@ -2,7 +2,6 @@
 
 #include "kernels/cpu/batch_norm.h"
 #include "kernels/cpu/test/batch_norm_case.h"
-#include "models/base/errors.h"
 
 namespace bench::cpu {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <thread>
 
-#include "models/base/errors.h"
-
 namespace bench::cuda {
 namespace {
 

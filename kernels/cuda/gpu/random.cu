@@ -128,8 +128,8 @@ struct Deal {
   /// Neighbouring pixels per lane. kDraws counters provide their bits, wherever the first pixel's
   /// bit is among its counter's words.
   int pixels;
-  /// Runs of pixels in an image, and packs of channels in a pixel.
-  Divisor stretches;
+  /// Ranges of pixels in an image, and packs of channels in a pixel.
+  Divisor ranges;
   Divisor packs;
 };
 
@@ -143,9 +143,9 @@ __global__ void dropout_pixels_kernel(Choice choice, const std::int32_t* step, D
     return;
   }
   const Divisor::Split by_pack = deal.packs.split(lane);
-  const Divisor::Split by_stretch = deal.stretches.split(by_pack.quotient);
-  const std::int64_t image = by_stretch.quotient;
-  const std::int64_t pixel = std::int64_t{by_stretch.remainder} * deal.pixels;
+  const Divisor::Split by_range = deal.ranges.split(by_pack.quotient);
+  const std::int64_t image = by_range.quotient;
+  const std::int64_t pixel = std::int64_t{by_range.remainder} * deal.pixels;
   const std::int64_t channel = std::int64_t{by_pack.remainder} * n;
   std::uint32_t kept[n];
   for (int i = 0; i < n; ++i) {
@@ -177,13 +177,13 @@ void dropout_pixels(cudaStream_t stream, const Dropout& args, const Choice& choi
   const View& view = args.view;
   const bool aligned = view.spatial % kWords == 0 && choice.first_element % kWords == 0;
   const int pixels = aligned ? kDraws * kWords : kDraws * kWords - kWords;
-  const std::int64_t stretches = (view.spatial + pixels - 1) / pixels;
+  const std::int64_t ranges = (view.spatial + pixels - 1) / pixels;
   const std::int64_t packs = view.channels / n;
-  const Deal deal{.lanes = view.batch * stretches * packs,
+  const Deal deal{.lanes = view.batch * ranges * packs,
                   .channels = view.channels,
                   .spatial = view.spatial,
                   .pixels = pixels,
-                  .stretches = Divisor(stretches),
+                  .ranges = Divisor(ranges),
                   .packs = Divisor(packs)};
   launch(stream, {"dropout", dim3(blocks_for(deal.lanes, kLanes)), dim3(kLanes)},
          dropout_pixels_kernel<T, n>, choice, args.step, deal, static_cast<const T*>(args.x),

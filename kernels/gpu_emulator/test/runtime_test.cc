@@ -354,7 +354,7 @@ TEST_F(RuntimeTest, WorkThatMeetsAnotherStreamsIsTriedUntilThatHasCome) {
         here = true;
         return come == 2;
       };
-      require(enqueue_when(ready, stream, "meeting", [&met] { ++met; }));
+      require(enqueue_when(ready, stream, "barrier", [&met] { ++met; }));
     };
     enter(first);
     EXPECT_EQ(asked(cudaStreamQuery(first)), cudaErrorNotReady) << seed;

@@ -62,7 +62,7 @@ Trajectory optimize(const OptimizerSettings& settings, bool decayed, double grad
   for (float& slot : slots) {
     places.push_back(&slot);
   }
-  StepState state{.orders = {.learning_rate = 0.5, .gradient_scale = gradient_scale}};
+  StepState state{.parameters = {.learning_rate = 0.5, .gradient_scale = gradient_scale}};
   optimizer->reset(*stream, places, &state);
   Trajectory trajectory;
   for (const float slot : slots) {

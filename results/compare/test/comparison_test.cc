@@ -111,14 +111,14 @@ TEST(Comparison, PairsSeeThroughAMachineThatSlowsDown) {
   EXPECT_NEAR(*paired.rows[0].drift, -0.005, 0.001) << "a pair is two runs";
 }
 
-TEST(Comparison, NightsAreTheReplicatesOfNestedRuns) {
+TEST(Comparison, GroupsAreTheReplicatesOfNestedRuns) {
   std::vector<StoredRun> base;
   std::vector<StoredRun> other;
-  for (std::uint64_t night = 0; night < 4; ++night) {
+  for (std::uint64_t day = 0; day < 4; ++day) {
     for (auto* side : {&base, &other}) {
-      const std::string group = fmt::format("{}{}", side == &base ? "a" : "b", night);
-      const double rate = 100 + static_cast<double>(night * night % 3);
-      for (const StoredRun& run : made_runs(3, {.rate = rate, .group = group}, 0.001, night)) {
+      const std::string group = fmt::format("{}{}", side == &base ? "a" : "b", day);
+      const double rate = 100 + static_cast<double>(day * day % 3);
+      for (const StoredRun& run : made_runs(3, {.rate = rate, .group = group}, 0.001, day)) {
         side->push_back(run);
       }
     }
@@ -129,25 +129,25 @@ TEST(Comparison, NightsAreTheReplicatesOfNestedRuns) {
 }
 
 /// Days of three runs; days differ by 2 %, runs of a day by 0.1 %.
-std::vector<StoredRun> made_nights(std::size_t nights, std::uint64_t seed) {
+std::vector<StoredRun> made_groups(std::size_t groups, std::uint64_t seed) {
   RandomStream random(seed);
   std::vector<StoredRun> runs;
-  for (std::size_t night = 0; night < nights; ++night) {
+  for (std::size_t day = 0; day < groups; ++day) {
     const double rate = 100 * std::exp(0.02 * static_cast<double>(random.normal()));
-    const MadeRun made{.rate = rate, .group = fmt::format("{}-{}", seed, night)};
-    for (const StoredRun& run : made_runs(3, made, 0.001, 1000 * seed + night)) runs.push_back(run);
+    const MadeRun made{.rate = rate, .group = fmt::format("{}-{}", seed, day)};
+    for (const StoredRun& run : made_runs(3, made, 0.001, 1000 * seed + day)) runs.push_back(run);
   }
   return runs;
 }
 
-TEST(Comparison, ThreeNightsASideAreTooFewWhateverTheyShow) {
+TEST(Comparison, ThreeGroupsPerSideAreTooFew) {
   std::vector<StoredRun> base;
   std::vector<StoredRun> other;
-  for (std::uint64_t night = 0; night < 3; ++night) {
+  for (std::uint64_t day = 0; day < 3; ++day) {
     for (auto* side : {&base, &other}) {
       const MadeRun made{.rate = side == &base ? 100.0 : 90.0,
-                         .group = fmt::format("{}{}", side == &base ? "a" : "b", night)};
-      for (const StoredRun& run : made_runs(3, made, 0.001, night)) side->push_back(run);
+                         .group = fmt::format("{}{}", side == &base ? "a" : "b", day)};
+      for (const StoredRun& run : made_runs(3, made, 0.001, day)) side->push_back(run);
     }
   }
   const ComparisonRow row = compared(base, other).rows[0];
@@ -159,18 +159,18 @@ TEST(Comparison, ThreeNightsASideAreTooFewWhateverTheyShow) {
   EXPECT_THAT(verdict_text(row, {}), HasSubstr("need 4 groups/side"));
 }
 
-TEST(Comparison, OfTheSameNightsIsRarelyAChange) {
-  for (const std::size_t nights : {3, 4}) {
+TEST(Comparison, EqualGroupsRarelyDiffer) {
+  for (const std::size_t groups : {3, 4}) {
     int changed = 0;
     for (std::uint64_t i = 0; i < 200; ++i) {
       const auto verdict =
-          compared(made_nights(nights, 2 * i + 1), made_nights(nights, 2 * i + 2)).rows[0].verdict;
+          compared(made_groups(groups, 2 * i + 1), made_groups(groups, 2 * i + 2)).rows[0].verdict;
       changed += verdict == ChangeVerdict::kRegressed || verdict == ChangeVerdict::kImproved;
     }
-    std::cout << "A/A, " << nights << " days per side: " << changed
+    std::cout << "A/A, " << groups << " days per side: " << changed
               << " of 200 comparisons report a change\n";
     // With 4 days, p is at least 2 / 70: 5.7 are expected, 10 are promised.
-    EXPECT_LE(changed, nights == 3 ? 0 : 10);
+    EXPECT_LE(changed, groups == 3 ? 0 : 10);
   }
 }
 

@@ -56,7 +56,7 @@ TEST(RoundTrip, TensorFlowsLogsKeepWhatWasRun) {
 
 TEST(RoundTrip, TensorFlowsRunLogIsTheSameASecondTime) {
   Record record = example_record();
-  record.flags.output["benchmark_test_id"] = std::string("night 7");
+  record.flags.output["benchmark_test_id"] = std::string("day 7");
   const std::vector<StoredRun> sent = {run_of(nlohmann::json::parse(record_json(record)))};
   const ScratchFolder folder;
   const Outputs first = format_to_write("tf-logs").write(sent);

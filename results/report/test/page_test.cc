@@ -83,7 +83,7 @@ TEST(Page, SaysOfTheGeometricMeanWhatIsComputed) {
   EXPECT_THAT(page, HasSubstr("difference of the medians of the logarithms"));
 }
 
-TEST(Page, HasEverySectionAndADrawingPerWork) {
+TEST(Page, HasEverySectionAndADrawingPerWorkload) {
   const std::string page = page_of();
   for (const char* id : {"systems", "matrix", "means", "ratios", "runs", "scaling", "energy",
                          "cost", "bounds", "quality", "published", "definitions", "disclosure"}) {

@@ -69,9 +69,9 @@ TEST(ReportData, GeometricMeansAreOverTheWorksInCommon) {
   const ReportData data = report_data(runs, {.reference = "1 thread"});
   EXPECT_FALSE(data.systems[0].geometric_mean.has_value());
   EXPECT_NEAR(std::exp(data.systems[1].geometric_mean->log_ratio), std::sqrt(1.8 * 2), 1e-9);
-  EXPECT_EQ(data.systems[1].works_in_mean, 2U);
+  EXPECT_EQ(data.systems[1].workloads_in_mean, 2U);
   EXPECT_NEAR(std::exp(data.systems[2].geometric_mean->log_ratio), 3, 1e-9);
-  EXPECT_EQ(data.systems[2].works_in_mean, 1U);
+  EXPECT_EQ(data.systems[2].workloads_in_mean, 1U);
   ASSERT_TRUE(data.systems[1].geometric_mean->interval.has_value());
   EXPECT_TRUE(data.systems[1].geometric_mean->interval->contains(std::log(std::sqrt(3.6))));
 }
@@ -90,7 +90,7 @@ TEST(ReportData, RowsOfDifferentWorksHaveDifferentNames) {
                                   "lenet train bs8 f32 (optimizer sgd)", "lenet train bs8 x4 f32"));
   ASSERT_EQ(data.scaling.size(), 1U);
   EXPECT_THAT(data.scaling[0].name, StartsWith("lenet train bs8 f32 (optimizer adam), "));
-  EXPECT_EQ(name_of_work(data, runs.front()), "lenet train bs8 f32 (optimizer sgd)");
+  EXPECT_EQ(workload_name(data, runs.front()), "lenet train bs8 f32 (optimizer sgd)");
   EXPECT_THAT(disclosure(data, false), HasSubstr(">lenet train bs8 f32 (optimizer adam)</td>"));
 }
 

@@ -26,19 +26,18 @@ TEST(Bootstrap, AgreesWithScipysBcaOfUngroupedRuns) {
 }
 
 /// Days that differ by 2 %, with runs of a day that differ by 0.1 %.
-Nested nights(std::uint64_t seed) {
+Nested made_days(std::uint64_t seed) {
   RandomStream random(seed);
   Nested groups(6);
   for (auto& group : groups) {
-    const double night = 0.02 * static_cast<double>(random.normal());
-    for (int i = 0; i < 5; ++i)
-      group.push_back(night + 0.001 * static_cast<double>(random.normal()));
+    const double day = 0.02 * static_cast<double>(random.normal());
+    for (int i = 0; i < 5; ++i) group.push_back(day + 0.001 * static_cast<double>(random.normal()));
   }
   return groups;
 }
 
-TEST(Bootstrap, NightsAreTheReplicatesWhereNightsDiffer) {
-  const std::vector<Nested> nested = {nights(1), nights(2)};
+TEST(Bootstrap, GroupsAreTheReplicatesIfGroupsDiffer) {
+  const std::vector<Nested> nested = {made_days(1), made_days(2)};
   std::vector<Nested> flat(2);
   for (std::size_t side = 0; side < 2; ++side) {
     flat[side].emplace_back();
@@ -56,7 +55,7 @@ TEST(Bootstrap, NightsAreTheReplicatesWhereNightsDiffer) {
 TEST(Bootstrap, HoldsTheTruthAboutAsOftenAsItSays) {
   int held = 0;
   for (std::uint64_t i = 0; i < 100; ++i) {
-    const std::vector<Nested> samples = {nights(2 * i + 10), nights(2 * i + 11)};
+    const std::vector<Nested> samples = {made_days(2 * i + 10), made_days(2 * i + 11)};
     const BootstrapOptions options = {.replicates = 499, .seed = i};
     held += hierarchical_bootstrap(samples, difference_of_medians, options).interval.contains(0);
   }
@@ -65,7 +64,7 @@ TEST(Bootstrap, HoldsTheTruthAboutAsOftenAsItSays) {
 }
 
 TEST(Bootstrap, OfTheSameSeedIsTheSame) {
-  const std::vector<Nested> samples = {nights(1), nights(2)};
+  const std::vector<Nested> samples = {made_days(1), made_days(2)};
   const auto once = hierarchical_bootstrap(samples, difference_of_medians, {.seed = 5});
   EXPECT_EQ(once.interval,
             hierarchical_bootstrap(samples, difference_of_medians, {.seed = 5}).interval);

@@ -18,7 +18,7 @@ TEST(NoiseFloor, IsNotMovedByAStepOrADrift) {
   EXPECT_FALSE(noise_floor(std::vector<double>{1, 2}));
 }
 
-TEST(NoiseFloor, IsTheStandardDeviationOfIndependentNights) {
+TEST(NoiseFloor, IsTheStandardDeviationOfIndependentPoints) {
   // Steps between neighbours of a square wave are 2 or 0: median 2, so 1.4826 * 2 / sqrt(2).
   const std::vector<double> wave = {1, -1, 1, -1, 1, -1};
   EXPECT_NEAR(*noise_floor(wave), 1.4826 * std::sqrt(2), 1e-12);
@@ -47,7 +47,7 @@ TEST(NewestPoint, NeedsEightPointsBeforeIt) {
   EXPECT_FALSE(judge_newest(seven, 0, {}));
 }
 
-TEST(NewestPoint, EqualNightsAreNotTakenForNoNoise) {
+TEST(NewestPoint, EqualPointsDoNotMeanThatThereIsNoNoise) {
   const std::vector<double> same(10, 0.0);
   EXPECT_TRUE(judge_newest(same, -0.02, {})->suspect);
   EXPECT_FALSE(judge_newest(same, -0.02, {.least_spread = 0.01})->suspect);

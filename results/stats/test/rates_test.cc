@@ -94,7 +94,7 @@ TEST(Rates, AsManyRunsAsAskedForFindTheChangeInFourOfFive) {
   EXPECT_NEAR(found / 400.0, 0.8, 0.08);
 }
 
-TEST(Rates, AStepOfThreePerCentIsLocatedWithinTwoNights) {
+TEST(Rates, AStepOfThreePerCentIsLocatedWithinTwoPoints) {
   RandomStream random(4);
   const int series = 200;
   int located = 0;
@@ -135,7 +135,7 @@ TEST(Rates, NoiseAloneRarelyChanges) {
   }
 }
 
-TEST(Rates, TheNewestNightIsRarelySuspectedForNothing) {
+TEST(Rates, TheNewestPointIsRarelySuspectedForNothing) {
   RandomStream random(6);
   int suspects = 0;
   int found = 0;

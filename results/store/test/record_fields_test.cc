@@ -23,7 +23,7 @@ Keys keys_of(const Record& record) {
           key_of(environment_fields(json))};
 }
 
-TEST(RecordFields, WorkIsTheSameWhateverTheMachineAndTheFiles) {
+TEST(RecordFields, WorkloadDoesNotDependOnTheMachineAndTheFiles) {
   Record record = made_record();
   const Keys before = keys_of(record);
   record.cpu.model = "another";
@@ -34,14 +34,14 @@ TEST(RecordFields, WorkIsTheSameWhateverTheMachineAndTheFiles) {
   EXPECT_EQ(keys_of(record).workload, before.workload);
 }
 
-TEST(RecordFields, AnotherBatchIsOtherWorkAndIsNamed) {
+TEST(RecordFields, AnotherBatchIsAnotherWorkloadAndIsNamed) {
   const auto differing = differing_fields(workload_fields(json_of(made_record("resnet50", 64))),
                                           workload_fields(json_of(made_record("resnet50", 32))));
   EXPECT_THAT(differing, ElementsAre(Pair("workload.batch_per_device", Pair("64", "32")),
                                      Pair("workload.global_batch", Pair("64", "32"))));
 }
 
-TEST(RecordFields, AFlagThatChangesTheWorkCounts) {
+TEST(RecordFields, AFlagThatChangesTheWorkloadCounts) {
   Record record = made_record();
   const Keys before = keys_of(record);
   record.flags.workload["weight_decay"] = 0.0;

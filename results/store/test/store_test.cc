@@ -97,7 +97,7 @@ TEST_P(AStore, HoldsARunOnce) {
 TEST_P(AStore, SummarisesWithoutRecords) {
   nlohmann::json record = json_of(made_record());
   record["tags"] = {{"site", "ams"}};
-  record["label"] = "night";
+  record["label"] = "nightly";
   const StoredRun run = stored_run(sealed(record));
   open().add(run);
   const StoredRun summary = open(Store::Access::kRead).summaries({}).at(0);
@@ -108,7 +108,7 @@ TEST_P(AStore, SummarisesWithoutRecords) {
   EXPECT_EQ(summary.machine_key, run.machine_key);
   EXPECT_EQ(summary.environment_key, run.environment_key);
   EXPECT_EQ(summary.tags, run.tags);
-  EXPECT_EQ(summary.label, "night");
+  EXPECT_EQ(summary.label, "nightly");
   EXPECT_EQ(summary.dirty, false);
   EXPECT_EQ(summary.metrics.at("images_per_sec").value, 100);
   EXPECT_EQ(summary.metrics.at("images_per_sec").better, Better::kHigher);

@@ -23,7 +23,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 
 /// How a made series differs from the default.
-struct MadeNights {
+struct MadeDays {
   std::string model = "resnet50";
   std::size_t count = 40;
   std::size_t step = 25;  ///< From this run on, the rate is
@@ -55,7 +55,7 @@ class TrackCommand : public testing::Test {
   }
 
   /// The ids of the runs.
-  std::vector<std::string> store_nights(const MadeNights& made) const {
+  std::vector<std::string> store_days(const MadeDays& made) const {
     RandomStream random(1);
     std::vector<StoredRun> runs;
     std::vector<std::string> ids;
@@ -65,10 +65,10 @@ class TrackCommand : public testing::Test {
       Record record = made_record(made.model, 64, rate);
       record.time.start_utc += std::chrono::hours(24 * i);
       record.source.git_rev = made.git_rev.empty() ? fmt::format("rev{}", i) : made.git_rev;
-      json night = json_of(record);
-      night["label"] = made.label;
-      night["workload"]["num_batches"] = made.num_batches;
-      runs.push_back(stored_run(sealed(night), "made"));
+      json day = json_of(record);
+      day["label"] = made.label;
+      day["workload"]["num_batches"] = made.num_batches;
+      runs.push_back(stored_run(sealed(day), "made"));
       ids.push_back(runs.back().record_id);
     }
     Store(store_path(), Store::Access::kWrite).add(runs);
@@ -83,28 +83,28 @@ class TrackCommand : public testing::Test {
 };
 
 TEST_F(TrackCommand, SeriesOfDifferentWorksHaveDifferentNames) {
-  store_nights({.factor = 1});
-  store_nights({.factor = 1, .num_batches = 20});
+  store_days({.factor = 1});
+  store_days({.factor = 1, .num_batches = 20});
   const std::string told = track({"--all"}).out;
   EXPECT_THAT(told, HasSubstr("resnet50 train bs64 f32 (num_batches 100) on "));
   EXPECT_THAT(told, HasSubstr("resnet50 train bs64 f32 (num_batches 20) on "));
 }
 
 TEST_F(TrackCommand, PrintsOneFormAtATime) {
-  store_nights({});
+  store_days({});
   const json told = json::parse(track({"--format=json"}).out);
   EXPECT_EQ(told["series"].size(), 1);
   EXPECT_THAT(track({"--format=html"}).out, testing::EndsWith("</html>\n"));
 }
 
 TEST_F(TrackCommand, AnAcknowledgementReplacesWhatTheStoreHadOfTheChange) {
-  const std::vector<std::string> ids = store_nights({});
+  const std::vector<std::string> ids = store_days({});
   EXPECT_EQ(track({"--remember"}).status, 1);
   ASSERT_EQ(notes().size(), 1);
   ChangeNote moved = notes()[0];
   // Notes from when the change still seemed to begin some runs earlier or later.
-  for (const std::size_t night : {23, 24, 26, 27}) {
-    moved.at_run = ids[night];
+  for (const std::size_t day : {23, 24, 26, 27}) {
+    moved.at_run = ids[day];
     Store(store_path(), Store::Access::kWrite).set_change(moved);
   }
   const std::string id = json::parse(track({"--format=json"}).out)["series"][0]["changes"][0]["id"];
@@ -117,8 +117,8 @@ TEST_F(TrackCommand, AnAcknowledgementReplacesWhatTheStoreHadOfTheChange) {
 }
 
 TEST_F(TrackCommand, RemembersOnlyWhatItTold) {
-  store_nights({.factor = 1.05});
-  store_nights({.model = "frozen", .factor = 1.05, .label = "canary", .git_rev = "frozen"});
+  store_days({.factor = 1.05});
+  store_days({.model = "frozen", .factor = 1.05, .label = "canary", .git_rev = "frozen"});
   EXPECT_THAT(track({"--remember"}).out, HasSubstr("0 new improvements. Not caused by the code"));
   EXPECT_THAT(track({"--remember", "--since=2026-02-20"}).out, HasSubstr("0 new improvements."));
   EXPECT_THAT(notes(), testing::IsEmpty());
@@ -130,7 +130,7 @@ TEST_F(TrackCommand, RemembersOnlyWhatItTold) {
 }
 
 TEST_F(TrackCommand, ReportsAlthoughARerunFailsOrIsInterrupted) {
-  store_nights({.step = 39, .factor = 0.9});
+  store_days({.step = 39, .factor = 0.9});
   const std::string keep = "--keep=" + (folder_.path() / "kept").string();
   const Outcome failed = track({keep, "--rerun-cmd=exit 3; : {rev}"});
   EXPECT_EQ(failed.status, 0);

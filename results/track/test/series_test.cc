@@ -24,7 +24,7 @@ StoredRun point(std::int64_t start, double rate, const std::string& group = "") 
   return run;
 }
 
-TEST(SeriesOf, OrdersNightsByTimeAndTakesTheMedianOfRepeats) {
+TEST(SeriesOf, OrdersPointsByTimeAndTakesTheMedianOfRepeats) {
   const std::vector<StoredRun> runs = {point(30, 7), point(10, 1, "g"), point(12, 3, "g"),
                                        point(11, 9, "g")};
   const auto series = series_of(runs, {});

@@ -53,7 +53,7 @@ TEST(TrackForms, TextTellsSeriesWithNewsOnlyUnlessAllAreAskedFor) {
   EXPECT_THAT(all.str(), HasSubstr("quiet on node7"));
 }
 
-TEST(TrackForms, JsonHoldsEveryNight) {
+TEST(TrackForms, JsonHoldsEveryPoint) {
   std::ostringstream out;
   print_json(out, made_tracked());
   const auto json = nlohmann::json::parse(out.str());
@@ -73,7 +73,7 @@ TEST(TrackForms, JunitFailsWhatFailsAndSkipsWhatIsSuspect) {
   EXPECT_THAT(out.str(), HasSubstr("vgg&lt;16&gt;"));
 }
 
-TEST(TrackForms, JunitNamesAWorkTheSameWhateverIsTrackedBesideIt) {
+TEST(TrackForms, JunitNameOfAWorkloadDoesNotDependOnTheOthers) {
   const auto named = [](const std::string& workload, const std::string& key) {
     RunSeries series = made_series({.points = 20});
     series.workload = workload;
@@ -90,7 +90,7 @@ TEST(TrackForms, JunitNamesAWorkTheSameWhateverIsTrackedBesideIt) {
   EXPECT_NE(named("resnet50 train bs64 f32", "b"), alone);
 }
 
-TEST(TrackForms, HtmlDrawsEveryNightLevelChangeAndNote) {
+TEST(TrackForms, HtmlDrawsEveryPointLevelChangeAndNote) {
   std::ostringstream out;
   print_html(out, made_tracked());
   const std::string page = out.str();
@@ -115,7 +115,7 @@ TEST(TrackForms, HtmlDrawsEveryNightLevelChangeAndNote) {
   EXPECT_THAT(page, HasSubstr(">2025-02</text>"));
 }
 
-TEST(TrackForms, ASeriesOfOneNightCanBeDrawn) {
+TEST(TrackForms, ASeriesOfOnePointCanBeDrawn) {
   const std::vector<RunSeries> series = {made_series({.points = 1})};
   std::ostringstream out;
   print_html(out, track(series, {}, {}, {}));

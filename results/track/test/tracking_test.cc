@@ -24,7 +24,7 @@ Tracked tracked_of(const std::vector<MadeSeries>& made, const std::vector<Change
   return track(series, options, notes, {});
 }
 
-TEST(Track, FindsTheNightOfARegressionAndFails) {
+TEST(Track, FindsThePointOfARegressionAndFails) {
   const Tracked tracked = tracked_of({{.steps = {{30, 0.96}}}});
   ASSERT_EQ(tracked.series[0].changes.size(), 1);
   const SeriesChange& change = tracked.series[0].changes[0];
@@ -60,7 +60,7 @@ TEST(Track, WhatTheCanaryDidTooIsTheEnvironment) {
   EXPECT_EQ(exit_status(tracked_of({{.steps = {{30, 0.95}}}, elsewhere})), 1);
 }
 
-TEST(Track, ASingleOddNightIsSuspectASecondConfirms) {
+TEST(Track, ASingleOddPointIsSuspectASecondConfirms) {
   const Tracked first = tracked_of({{.steps = {{59, 0.93}}}});
   EXPECT_EQ(first.series[0].newest_state, NewestState::kSuspect);
   EXPECT_TRUE(first.series[0].changes.empty());
@@ -86,7 +86,7 @@ TEST(Track, AHalfRepairedRegressionStillFails) {
   EXPECT_EQ(exit_status(tracked), 1);
 }
 
-TEST(Track, WhatSomebodySpokeOnDoesNotFailEvenIfItMovesANight) {
+TEST(Track, AnAcknowledgedChangeDoesNotFailEvenIfItMovesByAPoint) {
   const MadeSeries made{.steps = {{30, 0.95}}};
   const RunSeries series = made_series(made);
   ChangeNote note{.series_key = series.key,
@@ -177,7 +177,7 @@ TEST(Track, SaysWhereTheWorkWentOn) {
   EXPECT_EQ(exit_status(tracked), 0);
 }
 
-TEST(Track, LeavesOutNightsWithoutARatioAndRefusesNothingElse) {
+TEST(Track, SkipsSeriesWithoutRatiosAndRefusesNothingElse) {
   RunSeries bad = made_series({.workload = "bad"});
   bad.points[3].value = 0;
   const RunSeries good = made_series({.steps = {{30, 0.95}}});

@@ -125,7 +125,7 @@ TEST(Cancellation, ATokenEndsAWait) {
             "all-reduce 0 of 100000 f32 elements was cancelled: tower 1 has not arrived");
 }
 
-TEST(Cancellation, DifferentStretchesAreRefusedByName) {
+TEST(Cancellation, DifferentBufferViewsAreRefusedByName) {
   const auto collective = make_collective(2);
   const auto errors = run_members(*collective, [](const TestMember& self) {
     const auto handle =

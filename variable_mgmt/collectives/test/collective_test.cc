@@ -217,7 +217,7 @@ TEST(Collective, TakesAlgorithmsBySize) {
   }
 }
 
-TEST(Collective, AddsStretchesOfSeveralPieces) {
+TEST(Collective, AddsBufferViewsOfSeveralPieces) {
   constexpr std::size_t kMany = (std::size_t{1} << 20) + 77777;
   std::vector<double> expected(kMany);
   for (int rank = 0; rank < 3; ++rank) {

@@ -22,7 +22,7 @@ for word; do
     --label=canary) model=canary-$model ;;
   esac
 done
-from=%s/$(cat %s/night)/$model.json
+from=%s/$(cat %s/day)/$model.json
 id=$(cat "$from.id")
 mkdir -p "$store/$(cat "$from.month")"
 cp "$from" "$store/$(cat "$from.month")/$id.json"
@@ -37,10 +37,10 @@ class Series:
         self._cv, self._steps, self._drift, self._level = cv, steps, drift, level
         self._random = random.Random(seed)
 
-    def rate(self, night):
-        value = self._level * math.exp(self._random.gauss(0, self._cv) + self._drift * night)
+    def rate(self, day):
+        value = self._level * math.exp(self._random.gauss(0, self._cv) + self._drift * day)
         for at, factor in self._steps:
-            value *= factor if night >= at else 1
+            value *= factor if day >= at else 1
         return round(value, 4)
 
     def name(self):
@@ -53,21 +53,21 @@ def sealed(record):
     return {**record, "record_id": hashlib.sha256(text.encode()).hexdigest()[:16]}
 
 
-def record(series, night, machine):
-    start = (FIRST + datetime.timedelta(days=night)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+def record(series, day, machine):
+    start = (FIRST + datetime.timedelta(days=day)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     return sealed({
         "schema": "bench.record/2", "status": "ok", "reason": "nightly",
         "label": "canary" if series.canary else "nightly",
         "time": {"start_utc": start, "end_utc": start},
         "workload": {"model": series.model, "mode": "train", "batch_per_device": 32, "dtype": "f32"},
-        "source": {"git_rev": "f00" if series.canary else f"{night:07x}", "dirty": False},
-        "host": {"hostname": machine, "container": "none", "kernel": "6.1.0-28" if night < 100 else "6.1.0-31"},
+        "source": {"git_rev": "f00" if series.canary else f"{day:07x}", "dirty": False},
+        "host": {"hostname": machine, "container": "none", "kernel": "6.1.0-28" if day < 100 else "6.1.0-31"},
         "cpu": {"model": f"CPU of {machine}"},
-        "metrics": [{"name": "images_per_sec", "value": series.rate(night), "unit": "images/s", "better": "higher",
+        "metrics": [{"name": "images_per_sec", "value": series.rate(day), "unit": "images/s", "better": "higher",
                      "kind": "noisy"}]})
 
 
-class Nights:
+class Days:
     """Runs tools/nightly in `folder`, one day after the other."""
 
     def __init__(self, folder, results, machine_of):
@@ -76,14 +76,14 @@ class Nights:
         stand_in.write_text(STAND_IN % (shlex.quote(str(folder)), shlex.quote(str(folder))))
         stand_in.chmod(0o755)
 
-    def run(self, night, all_series):
+    def run(self, day, all_series):
         """Returns the script's output and exit status."""
-        place = self._folder / str(night)
+        place = self._folder / str(day)
         place.mkdir()
-        (self._folder / "night").write_text(str(night))
+        (self._folder / "day").write_text(str(day))
         lines, canary = [], False
         for series in all_series:
-            made = record(series, night, self._machine_of(series, night))
+            made = record(series, day, self._machine_of(series, day))
             file = place / f"{series.name()}.json"
             file.write_text(json.dumps(made))
             pathlib.Path(f"{file}.id").write_text(made["record_id"])
