@@ -140,7 +140,7 @@ Quantization::Quantization(const RunSettings& settings, Backend& backend, Initia
 }
 
 Judgement Quantization::judge(Tower& tower) const {
-  constexpr std::int32_t kNoStep = -1;
+  constexpr std::int32_t kWithoutDropout = -1;
   std::vector<float> logits;
   std::vector<float> right;
   std::vector<std::int32_t> labels;
@@ -148,7 +148,7 @@ Judgement Quantization::judge(Tower& tower) const {
     to.insert(to.end(), from.begin(), from.end());
   };
   for (const Kept& kept : kept_) {
-    tower.run_canonical(kept.images, kept.labels, kNoStep);
+    tower.run_canonical(kept.images, kept.labels, kWithoutDropout);
     append(logits, tower.executor().read_output_as_floats("logits"));
     append(right, kept.logits);
     append(labels, kept.labels);
