@@ -115,10 +115,11 @@ void read_google_times(const ForeignFile& source, const json& entry, const std::
                        bool from_bench, ImportedRecord& record) {
   const std::string unit = text_field(entry, "time_unit", "ns");
   const double seconds = google_unit_seconds(unit);
-  if (seconds == 0)
+  if (seconds == 0) {
     bad_source(source,
                fmt::format("{} has the unknown time_unit '{}'; accepted are s, ms, us and ns",
                            where, unit));
+  }
   if (from_bench) return;
   record.metric("real_time", needed_number(source, entry, "real_time", where) * seconds);
   record.metric("cpu_time", needed_number(source, entry, "cpu_time", where) * seconds);

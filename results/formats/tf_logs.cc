@@ -233,9 +233,10 @@ ForeignFile tf_neighbour(const ForeignFile& source, const char* name) {
   if (source.path.filename() == name) return source;
   const std::filesystem::path path = source.path.parent_path() / name;
   std::ifstream file(path, std::ios::binary);
-  if (!file)
+  if (!file) {
     bad_source({.path = path}, fmt::format("is missing; it must be in the folder of {}",
                                            source.path.filename().string()));
+  }
   return {.path = path, .text = {std::istreambuf_iterator<char>(file), {}}};
 }
 
