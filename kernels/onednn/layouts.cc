@@ -67,7 +67,7 @@ dnnl::memory::dims dims(const Shape& shape) {
 }
 
 LayoutTable::Key LayoutTable::key(const std::string& token, const TensorType& type) {
-  return {token, printed(type.shape), type.dtype};
+  return {token, to_string(type.shape), type.dtype};
 }
 
 Layout LayoutTable::canonical(std::size_t rank) {
