@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "bench/flags/batch_request.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -14,12 +13,38 @@ using enum FlagGroup;
 using enum FlagVerdict;
 using enum FlagEffect;
 
+// The names in other tables, separated by blanks.
+#define BENCH_OPTIMIZER(rule, name, ...) name " "
+constexpr std::string_view kOptimizers =
+#include "kernels/optimizers.inc"
+    ;
+#undef BENCH_OPTIMIZER
+#define BENCH_DATASET(name, ...) name " "
+#define BENCH_KNOWN_DATASET(name, ...)
+constexpr std::string_view kDatasetsWithData =
+#include "pipeline/datasets/datasets.inc"
+    ;
+#undef BENCH_KNOWN_DATASET
+#define BENCH_KNOWN_DATASET(name, ...) name " "
+constexpr std::string_view kDatasets =
+#include "pipeline/datasets/datasets.inc"
+    ;
+#undef BENCH_DATASET
+#undef BENCH_KNOWN_DATASET
+#define BENCH_STRATEGY(name, ...) name " "
+constexpr std::string_view kStrategies =
+#include "variable_mgmt/strategies/strategies.inc"
+    ;
+constexpr std::string_view kStrategiesAndUnbuilt =
+#include "variable_mgmt/strategies/strategies.inc"
+    "distributed_replicated";
+#undef BENCH_STRATEGY
+
 constexpr Accepted anything() { return {}; }
 constexpr Accepted non_empty() { return {.not_empty = true}; }
 constexpr Accepted batch_sizes() {
   return {.not_empty = true,
-          .words = "0, a batch size from 1 to 1073741824, a list such as 8,16,32, auto, or max",
-          .check = [](const std::string& text) { read_batch_request(text); }};
+          .words = "0, a batch size from 1 to 1073741824, a list such as 8,16,32, auto, or max"};
 }
 constexpr Accepted in_words(std::string_view words) { return {.not_empty = true, .words = words}; }
 constexpr Accepted one_of(std::string_view values) { return {.values = values}; }

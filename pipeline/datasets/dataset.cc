@@ -17,31 +17,13 @@ std::vector<std::string> find_imagenet_files(const std::string& data_dir, bool t
   return find_shards(data_dir, shard_prefix(training));
 }
 
-constexpr std::array kDatasets = {
-    Dataset{.name = "imagenet",
-            .training_examples = kImagenetTrainingImages,
-            .validation_examples = 50000,
-            .num_classes = 1001,
-            .channels = 3,
-            .background_label = true,
-            .format = "tfrecord",
-            .find_files = find_imagenet_files,
-            .make_input = make_imagenet_input},
-    Dataset{.name = "cifar10",
-            .training_examples = kCifarTrainingImages,
-            .validation_examples = 10000,
-            .num_classes = 11,
-            .channels = 3,
-            .format = "cifar10_bin",
-            .find_files = find_cifar10_files,
-            .make_input = make_cifar10_input},
-    Dataset{.name = "librispeech", .training_examples = 2, .validation_examples = 2},
-    Dataset{.name = "coco",
-            .training_examples = 118287,
-            .validation_examples = 4952,
-            .num_classes = 81,
-            .channels = 3},
-};
+#define BENCH_DATASET(dataset, ...) Dataset{.name = dataset, __VA_ARGS__},
+#define BENCH_KNOWN_DATASET BENCH_DATASET
+constexpr auto kDatasets = std::to_array<Dataset>({
+#include "pipeline/datasets/datasets.inc"
+});
+#undef BENCH_DATASET
+#undef BENCH_KNOWN_DATASET
 
 std::string names() {
   std::string out;
