@@ -97,9 +97,6 @@ std::string accepted_text(const FlagRow& row, const std::string& text) {
   if (row.accepted.not_empty && text.empty()) {
     throw UsageError(fmt::format("--{} is empty: expected {}", row.name, describe_accepted(row)));
   }
-  if (row.accepted.check != nullptr) {
-    row.accepted.check(text);
-  }
   if (row.accepted.values.empty() || (row.accepted.empty_too && text.empty())) {
     return text;
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/flags/batch_request.h"
 #include "results/record/flag_value.h"
 
 namespace bench {
@@ -38,6 +39,8 @@ struct Flags {
 /// The result of parsing a command line.
 struct ParseResult {
   Flags flags;
+  /// The value of --batch_size.
+  BatchRequest batch;
   /// The explicitly given flags by name, with their text as given ("true" for `--flag`). If a flag
   /// is repeated, the last value wins.
   std::map<std::string, std::string, std::less<>> given;

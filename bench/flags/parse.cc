@@ -209,12 +209,12 @@ void check_overridden_models(const std::vector<GivenFlag>& given) {
 
 /// Reports invalid combinations and unbuilt features in one message. If something is not built,
 /// omits what the flags require: that is mostly not built either.
-void check_what_is_asked(const Flags& flags, const std::vector<GivenFlag>& given,
-                         const TypedFlags& typed) {
+void check_what_is_asked(const Flags& flags, const BatchRequest& batch,
+                         const std::vector<GivenFlag>& given, const TypedFlags& typed) {
   std::string conflict;
   bool lacks = false;
   try {
-    validate(flags);
+    validate(flags, batch);
   } catch (const MissingFlag& error) {
     conflict = error.what();
     lacks = true;
@@ -249,7 +249,12 @@ ParseResult parse_flags(std::span<const std::string_view> arguments) {
   result.notices = std::move(notices);
   for (GivenFlag& flag : given) {
     result.given.insert_or_assign(std::string(flag.row->name), flag.text);
-    naming_origin(flag, [&] { flag.text = accepted_text(*flag.row, flag.text); });
+    naming_origin(flag, [&] {
+      flag.text = accepted_text(*flag.row, flag.text);
+      if (flag.row->name == "batch_size") {
+        result.batch = read_batch_request(flag.text);
+      }
+    });
   }
   TypedFlags typed = type_flags(given);
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -274,7 +279,7 @@ ParseResult parse_flags(std::span<const std::string_view> arguments) {
     result.flags.model = listed;
   }
   check_overridden_models(given);
-  check_what_is_asked(result.flags, given, typed);
+  check_what_is_asked(result.flags, result.batch, given, typed);
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (is_overridden(given, i)) {
       continue;

@@ -43,9 +43,7 @@ struct Accepted {
   std::string_view file_too = {};
   bool not_empty = false;
   std::string_view words = {};  ///< accepted form of a text with a special form
-  /// For such a text: throws UsageError unless it has that form.
-  void (*check)(const std::string& text) = nullptr;
-  std::string_view bare = {};  ///< the value of `--flag` alone; empty: a value is required
+  std::string_view bare = {};   ///< the value of `--flag` alone; empty: a value is required
   std::optional<double> minimum = {};
   bool minimum_excluded = false;
   std::optional<double> maximum = {};
