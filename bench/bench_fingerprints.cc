@@ -28,8 +28,9 @@ std::vector<FingerprintPart> measure(const Model& model, Backend& backend) {
     parsed.flags.dtype = "f64";
     parsed.flags.forward_only = !training;
     const RunSettings settings = with_batch(resolve_settings(parsed), kBatch);
-    const FingerprintStimulus stimulus = fingerprint_stimulus(settings);
-    Tower tower(build_run_graph(settings, backend, settings.batch), backend, {}, stimulus.values);
+    const FingerprintStimulus stimulus = fingerprint_stimulus(settings.workload);
+    Tower tower(build_run_graph(settings, backend, settings.workload.batch), backend, {},
+                stimulus.values);
     const auto measured = training ? measure_training_fingerprint(tower, stimulus)
                                    : measure_inference_fingerprint(tower, stimulus);
     parts.insert(parts.end(), measured.begin(), measured.end());

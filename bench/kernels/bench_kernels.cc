@@ -143,14 +143,16 @@ class ModelSteps {
   ModelSteps(const RunSettings& settings, Backend& backend)
       : settings_(settings),
         backend_(backend),
-        plan_(build_run_graph(settings, backend, settings.batch), backend, settings.lowering()),
+        plan_(build_run_graph(settings, backend, settings.workload.batch), backend,
+              settings.execution.lowering()),
         steps_(distinct_steps(plan_)) {}
 
   void register_all(std::size_t threads) {
-    const std::string run = fmt::format("{}/{}/b{}/{}/{}/t{}", settings_.model->name,
-                                        settings_.training() ? "train" : "infer", settings_.batch,
-                                        settings_.int8 ? "int8" : name_of(settings_.dtype),
-                                        name_of(settings_.format), threads);
+    const std::string run =
+        fmt::format("{}/{}/b{}/{}/{}/t{}", settings_.workload.model->name,
+                    settings_.workload.training() ? "train" : "infer", settings_.workload.batch,
+                    settings_.workload.int8 ? "int8" : name_of(settings_.workload.dtype),
+                    name_of(settings_.execution.format), threads);
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       const Step& step = plan_.lowered.steps[steps_[i].step];
       benchmark::RegisterBenchmark(
@@ -167,7 +169,8 @@ class ModelSteps {
       sum += seconds;
     }
     out << fmt::format("{}: {} of {} kernels ran and take {:g} ms of a step\n",
-                       name_of(settings_.format), seconds_.size(), steps_.size(), 1e3 * sum);
+                       name_of(settings_.execution.format), seconds_.size(), steps_.size(),
+                       1e3 * sum);
   }
 
  private:
@@ -213,9 +216,9 @@ void check_flags(const ParseResult& parsed) {
   }
 }
 
-std::vector<DataFormat> formats_of(const ParseResult& parsed, const RunSettings& settings) {
+std::vector<DataFormat> formats_of(const ParseResult& parsed, const Execution& execution) {
   if (parsed.given.contains("data_format")) {
-    return {settings.format};
+    return {execution.format};
   }
   return {DataFormat::nchw, DataFormat::nhwc, DataFormat::automatic};
 }
@@ -227,19 +230,19 @@ int run(int argc, char** argv) {
   const ParseResult parsed = parse_flags(argc, argv);
   check_flags(parsed);
   RunSettings settings = resolve_settings(parsed);
-  if (!settings.batch_request.fixed()) {
+  if (!settings.workload.batch_request.fixed()) {
     throw UsageError(fmt::format("--batch_size={}: must be one number", parsed.flags.batch_size));
   }
   const Device device = make_device(settings);
-  choose_precision(settings, *device.backend).apply(settings);
-  const std::vector<DataFormat> formats = formats_of(parsed, settings);
+  choose_precision(settings.workload, *device.backend).apply(settings);
+  const std::vector<DataFormat> formats = formats_of(parsed, settings.execution);
   benchmark::AddCustomContext("threads", fmt::format("{}", device.processors.size()));
   benchmark::AddCustomContext("isa", device.isa);
   benchmark::AddCustomContext(std::string(device.backend->name()), device.library_version);
   std::vector<std::unique_ptr<ModelSteps>> models;
   if (parsed.given.contains("model")) {
     for (const DataFormat format : formats) {
-      settings.format = format;
+      settings.execution.format = format;
       models.push_back(std::make_unique<ModelSteps>(settings, *device.backend));
       models.back()->register_all(device.processors.size());
     }

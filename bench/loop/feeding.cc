@@ -4,11 +4,11 @@
 
 namespace bench {
 
-Feeding::Feeding(const RunSettings& settings, Towers& towers, BatchesAhead& batches)
+Feeding::Feeding(const Workload& workload, Towers& towers, BatchesAhead& batches)
     : towers_(towers),
       batches_(batches),
-      images_(static_cast<std::size_t>(settings.batch)),
-      image_elements_(image_elements(settings) * images_) {}
+      images_(static_cast<std::size_t>(workload.batch)),
+      image_elements_(image_elements(workload) * images_) {}
 
 bool Feeding::begin_step(bool more) {
   ahead_ = more && towers_.first().feeds_ahead();

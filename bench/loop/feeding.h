@@ -14,7 +14,7 @@ namespace bench {
 class Feeding {
  public:
   /// All arguments must outlive this.
-  Feeding(const RunSettings& settings, Towers& towers, BatchesAhead& batches);
+  Feeding(const Workload& workload, Towers& towers, BatchesAhead& batches);
 
   /// Prepares the batch of the next step; returns false if the run is interrupted before. `more`:
   /// another step follows.

@@ -11,8 +11,8 @@ namespace {
 TowerWithUpdate make_member(const RunSettings& settings, std::unique_ptr<Tower> tower, int number,
                             TowerCommunicator& communicator) {
   TowerWithUpdate member{.tower = std::move(tower), .update = nullptr};
-  if (settings.training()) {
-    member.update = settings.strategy->make(
+  if (settings.workload.training()) {
+    member.update = settings.workload.strategy->make(
         {.tower = *member.tower, .number = number, .communicator = communicator},
         strategy_settings(settings));
   }
@@ -27,18 +27,18 @@ std::vector<AllReduceRange> timed_algorithm(const RunSettings& settings, TowerTh
   TrialPlan trial_plan{.names = {},
                        .specs = specs_to_try(threads.size()),
                        .elements = {},
-                       .dtype = sums.narrow.value_or(settings.optimizer.dtype),
+                       .dtype = sums.narrow.value_or(settings.workload.optimizer.dtype),
                        .ring_order = sums.ring_order,
                        .nccl_timeout = sums.nccl_timeout};
-  if (settings.sharing.nccl_timed) {
+  if (settings.execution.sharing.nccl_timed) {
     trial_plan.specs.push_back({{.algorithm = "nccl"}});
   }
   for (int tower = 0; tower < threads.size(); ++tower) {
     trial_plan.names.push_back(fmt::format("tower {}", tower));
   }
   for (const SumPiece& piece :
-       sum_pieces(optimizer_segments(plan), settings.optimizer.dtype, sums)) {
-    trial_plan.elements.push_back(piece.bytes.bytes / size_of(settings.optimizer.dtype));
+       sum_pieces(optimizer_segments(plan), settings.workload.optimizer.dtype, sums)) {
+    trial_plan.elements.push_back(piece.bytes.bytes / size_of(settings.workload.optimizer.dtype));
   }
   AllReduceTrial trial(std::move(trial_plan));
   threads.run(
@@ -69,10 +69,10 @@ std::unique_ptr<Towers> make_run_towers(const RunSettings& settings, TowerThread
     sources.options.admit(plan);
   }
   RunSettings chosen = settings;
-  if (settings.training() && settings.sharing.timed) {
+  if (settings.workload.training() && settings.execution.sharing.timed) {
     std::string told;
-    chosen.sharing.sums.spec = timed_algorithm(settings, threads, sources, plan, told);
-    sources.chose(text_of(chosen.sharing.sums.spec), told);
+    chosen.execution.sharing.sums.spec = timed_algorithm(settings, threads, sources, plan, told);
+    sources.chose(text_of(chosen.execution.sharing.sums.spec), told);
   }
   ExecutorOptions options = sources.options;
   options.admit = {};
@@ -84,8 +84,8 @@ std::unique_ptr<Towers> make_run_towers(const RunSettings& settings, TowerThread
         chosen, std::make_unique<Tower>(sources.graph(number), backend, options, sources.values),
         number, communicator);
   };
-  return std::make_unique<Towers>(threads, make,
-                                  all_reduces(chosen) ? chosen.sharing.sums : SumSettings{});
+  return std::make_unique<Towers>(
+      threads, make, all_reduces(chosen.workload) ? chosen.execution.sharing.sums : SumSettings{});
 }
 
 std::unique_ptr<Towers> make_lone_tower(const RunSettings& settings, TowerThreads& threads,
@@ -98,10 +98,11 @@ std::unique_ptr<Towers> make_lone_tower(const RunSettings& settings, TowerThread
                        communicator);
   };
   // A single tower adds nothing, unless NCCL is tried.
-  const bool tries_nccl = settings.device == RunDevice::gpu && all_reduces(settings) &&
-                          adds_by_nccl(settings.sharing.sums.spec);
+  const bool tries_nccl = settings.execution.device == RunDevice::gpu &&
+                          all_reduces(settings.workload) &&
+                          adds_by_nccl(settings.execution.sharing.sums.spec);
   return std::make_unique<Towers>(threads, make,
-                                  tries_nccl ? settings.sharing.sums : SumSettings{});
+                                  tries_nccl ? settings.execution.sharing.sums : SumSettings{});
 }
 
 }  // namespace bench

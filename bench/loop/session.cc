@@ -23,11 +23,11 @@ class Session {
       : settings_(settings),
         parts_(parts),
         result_(result),
-        learning_rate_(settings.learning_rate),
+        learning_rate_(settings.workload.learning_rate),
         progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}),
         batches_(parts.input, parts.clock, result.input_wait,
                  [this] { return parts_.stopping.interrupted(); }),
-        feeding_(settings, parts.towers, batches_) {
+        feeding_(settings.workload, parts.towers, batches_) {
     find_scalars();
     make_steps();
     // Longer lists grow between steps, outside the measured time.
@@ -37,8 +37,8 @@ class Session {
     if (!parts.towers.first().backend().shares_host_memory()) {
       result_.device_steps.reserve(expected);
     }
-    result_.losses.reserve(settings.training() ? expected : 0);
-    result_.accuracies.reserve(settings.accuracies() ? expected : 0);
+    result_.losses.reserve(settings.workload.training() ? expected : 0);
+    result_.accuracies.reserve(settings.workload.accuracies() ? expected : 0);
     if (steps_.size() > 1) {
       result_.reduced_on = steps_.front()->reduced_on();
     }
@@ -93,13 +93,13 @@ class Session {
 
   void find_scalars() {
     const Executor& executor = parts_.towers.first().executor();
-    if (settings_.training()) {
+    if (settings_.workload.training()) {
       losses_.push_back(executor.scalar("loss"));
-      if (settings_.lines.loss == ReportedLoss::total) {
+      if (settings_.outputs.lines.loss == ReportedLoss::total) {
         losses_.push_back(executor.scalar("l2_loss"));
       }
     }
-    if (settings_.accuracies()) {
+    if (settings_.workload.accuracies()) {
       top_1_ = executor.scalar("top_1");
       top_5_ = executor.scalar("top_5");
     }
@@ -113,9 +113,9 @@ class Session {
     laps_.resize(towers);
     try {
       parts_.towers.run([&](int tower) {
-        parts_.towers[tower].set_loss_scale(loss_scale_rule(settings_).initial);
+        parts_.towers[tower].set_loss_scale(loss_scale_rule(settings_.workload).initial);
         steps_[static_cast<std::size_t>(tower)] = std::make_unique<RepeatedStep>(
-            settings_.gpu.recording, parts_.towers[tower], parts_.towers.update(tower));
+            settings_.execution.gpu.recording, parts_.towers[tower], parts_.towers.update(tower));
       });
     } catch (...) {
       drop_steps();
@@ -142,11 +142,12 @@ class Session {
 
   void measure() {
     report::print_step_titles(
-        parts_.out, settings_.lines.loss == ReportedLoss::total ? "total_loss" : "base_loss",
-        settings_.accuracies());
+        parts_.out,
+        settings_.outputs.lines.loss == ReportedLoss::total ? "total_loss" : "base_loss",
+        settings_.workload.accuracies());
     progress_.start("measuring", parts_.stopping.limits().steps);
     result_.input_wait = {};
-    const bool wanted = parts_.towers.size() > 1 || settings_.record.scaling.has_value();
+    const bool wanted = parts_.towers.size() > 1 || settings_.outputs.record.scaling.has_value();
     if (wanted && parts_.towers.first().backend().shares_host_memory()) {
       result_.shares.resize(static_cast<std::size_t>(parts_.towers.size()));
     }
@@ -169,19 +170,19 @@ class Session {
       if (outcome.device) {
         result_.device_steps.push_back(*outcome.device);
       }
-      if (settings_.training()) {
+      if (settings_.workload.training()) {
         result_.loss_first = result_.loss_first.value_or(outcome.loss);
         result_.loss_last = outcome.loss;
         result_.losses.push_back(outcome.loss);
       }
-      if (settings_.accuracies()) {
+      if (settings_.workload.accuracies()) {
         result_.accuracies.push_back(outcome.accuracies);
         top_1 += outcome.accuracies.top_1;
         top_5 += outcome.accuracies.top_5;
         result_.top_1 = top_1 / static_cast<double>(i);
         result_.top_5 = top_5 / static_cast<double>(i);
       }
-      if (i == 1 || i % settings_.lines.every == 0) {
+      if (i == 1 || i % settings_.outputs.lines.every == 0) {
         print(i, outcome);
       }
       progress_.update(i);
@@ -196,7 +197,7 @@ class Session {
 
   /// A forward-only run has no loss, so check the logits for non-finite values.
   void check_logits() {
-    if (settings_.training() || result_.steps.empty()) {
+    if (settings_.workload.training() || result_.steps.empty()) {
       return;
     }
     bool finite = true;
@@ -213,7 +214,7 @@ class Session {
       throw LossError(
           fmt::format("the logits of the last step are not all finite: the variables or the images "
                       "exceed the range of {}",
-                      settings_.int8 ? "int8" : name_of(settings_.dtype)));
+                      settings_.workload.int8 ? "int8" : name_of(settings_.workload.dtype)));
     }
   }
 
@@ -232,8 +233,8 @@ class Session {
     }
     const nanoseconds got = parts_.clock.now();
     parameters_ = {.learning_rate = learning_rate_.at(global_step_),
-                   .gradient_scale = gradient_scale(settings_),
-                   .number = layer_step(settings_, global_step_)};
+                   .gradient_scale = gradient_scale(settings_.workload),
+                   .number = layer_step(settings_.workload, global_step_)};
     parts_.towers.run(run_tower_);
     feeding_.end_step();
     Outcome outcome = mean_outcome();
@@ -274,7 +275,7 @@ class Session {
         global_step_ == 0
             ? fmt::format("the loss is {:g} in the first step, before any update: the variables or "
                           "the images exceed the range of {}",
-                          loss, name_of(settings_.dtype))
+                          loss, name_of(settings_.workload.dtype))
             : fmt::format("the loss is {:g} after {} steps: try a lower learning rate "
                           "(--init_learning_rate)",
                           loss, global_step_ + 1));
@@ -286,7 +287,7 @@ class Session {
     for (const Executor::Scalar loss : losses_) {
       outcome.loss += executor.value(loss);
     }
-    if (settings_.accuracies()) {
+    if (settings_.workload.accuracies()) {
       outcome.accuracies = {.top_1 = executor.value(top_1_), .top_5 = executor.value(top_5_)};
     }
     return outcome;
@@ -332,11 +333,11 @@ class Session {
 
   void print(std::int64_t number, const Outcome& outcome) {
     progress_.clear();
-    report::StepLine line{
-        .step = number,
-        .speed = speed_of_steps(settings_.global_batch(), result_.steps, settings_.lines.ewma),
-        .loss = outcome.loss};
-    if (settings_.accuracies()) {
+    report::StepLine line{.step = number,
+                          .speed = speed_of_steps(settings_.workload.global_batch(), result_.steps,
+                                                  settings_.outputs.lines.ewma),
+                          .loss = outcome.loss};
+    if (settings_.workload.accuracies()) {
       line.accuracies = outcome.accuracies;
     }
     report::print_step(parts_.out, line);
@@ -344,7 +345,7 @@ class Session {
 
   [[nodiscard]] double images_per_second() const {
     const double seconds = std::chrono::duration<double>(result_.wall).count();
-    return static_cast<double>(settings_.global_batch()) *
+    return static_cast<double>(settings_.workload.global_batch()) *
            static_cast<double>(result_.steps.size()) / seconds;
   }
 
@@ -380,13 +381,13 @@ class Session {
 
 }  // namespace
 
-StepLimits step_limits(const RunSettings& settings) {
-  StepLimits limits{.warmup_steps = settings.warmup.num_batches,
-                    .steps = settings.steps.num_batches};
-  if (settings.max_seconds) {
+StepLimits step_limits(const Execution& execution) {
+  StepLimits limits{.warmup_steps = execution.warmup.num_batches,
+                    .steps = execution.steps.num_batches};
+  if (execution.max_seconds) {
     constexpr double kLongestSeconds = 9e9;  // the limit of nanoseconds
     limits.time = nanoseconds(
-        static_cast<std::int64_t>(std::min(*settings.max_seconds, kLongestSeconds) * 1e9));
+        static_cast<std::int64_t>(std::min(*execution.max_seconds, kLongestSeconds) * 1e9));
   }
   return limits;
 }

@@ -78,7 +78,7 @@ class LossError : public std::runtime_error {
 };
 
 /// The requested length of a run, from its settings.
-StepLimits step_limits(const RunSettings& settings);
+StepLimits step_limits(const Execution& execution);
 
 /// Warms up, then runs and times the steps until the stopping rule ends them. Each step runs on
 /// every tower, on the tower's part of the batch, and ends when all towers are done. It reports

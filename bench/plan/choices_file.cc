@@ -37,18 +37,19 @@ UsageError refusal(const std::string& path, const std::string& why) {
 }  // namespace
 
 std::map<std::string, std::string> flags_of_choices(const RunSettings& settings) {
-  return {{"model", std::string(settings.model->name)},
-          {"data_name", std::string(settings.dataset->name)},
-          {"device", std::string(name_of(settings.device))},
-          {"forward_only", settings.training() ? "false" : "true"},
-          {"dtype", std::string(settings.int8 ? "int8" : name_of(settings.dtype))},
-          {"data_format", std::string(name_of(settings.format))},
-          {"batch_size", std::to_string(settings.batch)},
-          {"num_classes", std::to_string(settings.num_classes)},
-          {"image_size", std::to_string(settings.image_size)},
-          {"aux_head", settings.aux_head ? "true" : "false"},
-          {"freeze_when_forward_only", settings.freeze ? "true" : "false"},
-          {"print_training_accuracy", settings.print_training_accuracy ? "true" : "false"}};
+  const Workload& workload = settings.workload;
+  return {{"model", std::string(workload.model->name)},
+          {"data_name", std::string(workload.dataset->name)},
+          {"device", std::string(name_of(settings.execution.device))},
+          {"forward_only", workload.training() ? "false" : "true"},
+          {"dtype", std::string(workload.int8 ? "int8" : name_of(workload.dtype))},
+          {"data_format", std::string(name_of(settings.execution.format))},
+          {"batch_size", std::to_string(workload.batch)},
+          {"num_classes", std::to_string(workload.num_classes)},
+          {"image_size", std::to_string(workload.image_size)},
+          {"aux_head", workload.aux_head ? "true" : "false"},
+          {"freeze_when_forward_only", workload.freeze ? "true" : "false"},
+          {"print_training_accuracy", workload.print_training_accuracy ? "true" : "false"}};
 }
 
 std::string to_text(const ChoicesFile& file) {
@@ -105,18 +106,19 @@ ChoicesFile read_choices(const std::string& path) {
 }
 
 void check_choices(const RunSettings& settings) {
-  if (!settings.files.choices) {
+  const Execution& execution = settings.execution;
+  if (!execution.choices_file) {
     return;
   }
-  const auto& made_for = settings.choices->made_for;
+  const auto& made_for = execution.choices->made_for;
   for (const auto& [flag, value] : flags_of_choices(settings)) {
     const auto theirs = made_for.find(flag);
     if (theirs == made_for.end()) {
-      throw refusal(*settings.files.choices,
+      throw refusal(*execution.choices_file,
                     fmt::format("the file does not name --{}, but this run has {}", flag, value));
     }
     if (theirs->second != value) {
-      throw refusal(*settings.files.choices,
+      throw refusal(*execution.choices_file,
                     fmt::format("the file was made for --{}={}, but this run has {}", flag,
                                 printable(theirs->second), value));
     }

@@ -67,23 +67,23 @@ void note_inherited_threads(Device& device) {
 /// The flag that asked for the towers, as the user wrote it.
 std::string towers_asked(const RunSettings& settings) {
   std::string counts;
-  for (const int count : settings.record.device_counts) {
+  for (const int count : settings.outputs.record.device_counts) {
     counts += counts.empty() ? "" : ",";
     counts += std::to_string(count);
   }
-  return counts.empty() ? fmt::format("--num_gpus={}", settings.towers)
+  return counts.empty() ? fmt::format("--num_gpus={}", settings.workload.towers)
                         : fmt::format("--scaling_sweep={}", counts);
 }
 
 ShareRequest share_request(const RunSettings& settings, const Topology& topology) {
-  return {.towers = settings.towers,
-          .threads = settings.threads,
-          .within_nodes = settings.numa_affinity && numa_nodes_of(topology).size() > 1,
+  return {.towers = settings.workload.towers,
+          .threads = settings.execution.threads,
+          .within_nodes = settings.execution.numa_affinity && numa_nodes_of(topology).size() > 1,
           .asked = towers_asked(settings)};
 }
 
 void check_shares(const RunSettings& settings, const Topology& topology) {
-  if (settings.device == RunDevice::cpu) {
+  if (settings.execution.device == RunDevice::cpu) {
     share_processors(topology, share_request(settings, topology));
   }
 }
@@ -97,17 +97,17 @@ std::string threads_on_node(int tower, std::size_t threads, int node) {
 /// their NUMA node from now on.
 void place_on_cpu(Device& device, const RunSettings& settings, const TowerPlace& place) {
   const ShareRequest request = share_request(settings, place.topology);
-  if (settings.numa_affinity && !request.within_nodes) {
+  if (settings.execution.numa_affinity && !request.within_nodes) {
     device.notices.emplace_back(
         "--use_numa_affinity has no effect: this process may use only one NUMA node");
   }
-  if (settings.towers == 1 && !request.within_nodes) {
-    device.processors = run_processors(device, place.topology, settings.threads);
+  if (settings.workload.towers == 1 && !request.within_nodes) {
+    device.processors = run_processors(device, place.topology, settings.execution.threads);
     return;
   }
   ProcessorShare share =
       share_processors(place.topology, request)[static_cast<std::size_t>(place.tower)];
-  device.processors = within_limit(device, std::move(share.processors), settings.threads);
+  device.processors = within_limit(device, std::move(share.processors), settings.execution.threads);
   if (!share.numa_node) {
     return;
   }
@@ -128,12 +128,12 @@ void place_on_cpu(Device& device, const RunSettings& settings, const TowerPlace&
 FoundGpus find_gpus_of_towers(const RunSettings& settings) {
   FoundGpus found = find_gpus();
   found.check_any("--device=gpu");
-  if (!settings.gpu.virtual_towers &&
-      static_cast<std::size_t>(settings.towers) > found.gpus.size()) {
+  if (!settings.execution.gpu.virtual_towers &&
+      static_cast<std::size_t>(settings.workload.towers) > found.gpus.size()) {
     const std::string refusal = fmt::format("{}: {}", towers_asked(settings), found.how_many());
-    const bool one_count = settings.record.device_counts.empty();
+    const bool one_count = settings.outputs.record.device_counts.empty();
     throw UsageError(one_count ? fmt::format("{}; --virtual_gpus={} runs as many towers on one GPU",
-                                             refusal, settings.towers)
+                                             refusal, settings.workload.towers)
                                : refusal);
   }
   return found;
@@ -164,8 +164,8 @@ void plan_for_card(const std::string& card, const GpuOptions& options, Device& d
 }
 
 Device make_gpu_device(const RunSettings& settings, const TowerPlace& share) {
-  const GpuSettings& asked = settings.gpu;
-  const GpuOptions options{.tf32 = asked.tf32};
+  const GpuSettings& asked = settings.execution.gpu;
+  const GpuOptions options{.tf32 = settings.workload.tf32};
   Device device;
   // The CPU only decodes images and verifies numbers, so it gets all available processors.
   device.processors = choose_processors(share.topology, std::nullopt);
@@ -174,7 +174,8 @@ Device make_gpu_device(const RunSettings& settings, const TowerPlace& share) {
     return device;
   }
   const FoundGpus found = find_gpus_of_towers(settings);
-  const std::size_t index = settings.gpu.virtual_towers ? 0 : static_cast<std::size_t>(share.tower);
+  const std::size_t index =
+      settings.execution.gpu.virtual_towers ? 0 : static_cast<std::size_t>(share.tower);
   const GpuDescription& gpu = found.gpus[index];
   device.notices = found.left_out;
   device.gpu = gpu;
@@ -189,11 +190,11 @@ Device make_gpu_device(const RunSettings& settings, const TowerPlace& share) {
 }
 
 Device make_tower_device(const RunSettings& settings, const TowerPlace& share) {
-  if (settings.device == RunDevice::gpu) {
+  if (settings.execution.device == RunDevice::gpu) {
     return make_gpu_device(settings, share);
   }
   Device device;
-  if (settings.device == RunDevice::reference) {
+  if (settings.execution.device == RunDevice::reference) {
     device.backend = make_reference_backend();
     device.isa = "generic";
     device.library_version = "Eigen";
@@ -203,12 +204,13 @@ Device make_tower_device(const RunSettings& settings, const TowerPlace& share) {
   }
   place_on_cpu(device, settings, share);
   note_inherited_threads(device);
-  OnednnOptions options{.processors = device.processors,
-                        // Next to decoding threads, the threads of a single device may run
-                        // anywhere. Threads of several devices would share a processor or leave
-                        // their node.
-                        .pin = !settings.input.dataset || settings.towers > 1 || device.memory,
-                        .max_isa = std::nullopt};
+  OnednnOptions options{
+      .processors = device.processors,
+      // Next to decoding threads, the threads of a single device may run
+      // anywhere. Threads of several devices would share a processor or leave
+      // their node.
+      .pin = !settings.workload.input.dataset || settings.workload.towers > 1 || device.memory,
+      .max_isa = std::nullopt};
   if (const auto cpuid = this_processor()) {
     for (std::string& costly : costly_variables(*cpuid, own_environment)) {
       device.warnings.push_back(std::move(costly));
@@ -265,7 +267,7 @@ std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& thre
   }
   // Check here, so that the user sees one error instead of one per tower.
   check_shares(settings, topology);
-  if (settings.device == RunDevice::gpu && !settings.gpu.plan_for) {
+  if (settings.execution.device == RunDevice::gpu && !settings.execution.gpu.plan_for) {
     find_gpus_of_towers(settings);
   }
   try {
@@ -290,13 +292,13 @@ std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& thre
 
 std::vector<NamedBackend> make_all_backends() {
   RunSettings settings;
-  settings.threads = 1;
+  settings.execution.threads = 1;
   std::vector<NamedBackend> all;
   for (const RunDevice device : {RunDevice::cpu, RunDevice::gpu, RunDevice::reference}) {
     if (device == RunDevice::gpu && find_gpus().provider == nullptr) {
       continue;
     }
-    settings.device = device;
+    settings.execution.device = device;
     all.push_back({.name = std::string(name_of(device)), .backend = make_device(settings).backend});
   }
   return all;

@@ -12,9 +12,9 @@ class GivenUp : public std::exception {};
 
 }  // namespace
 
-FirstValues::FirstValues(const RunSettings& settings, const Graph& network,
+FirstValues::FirstValues(const Workload& workload, const Graph& network,
                          const RunTensorFiles& files)
-    : values_(start_async([&, this] { return make(settings, network, files); })) {}
+    : values_(start_async([&, this] { return make(workload, network, files); })) {}
 
 FirstValues::~FirstValues() {
   given_up_ = true;
@@ -32,11 +32,11 @@ InitialValues FirstValues::get(PhaseWatch& phases) {
   return values_.get();
 }
 
-InitialValues FirstValues::make(const RunSettings& settings, const Graph& network,
+InitialValues FirstValues::make(const Workload& workload, const Graph& network,
                                 const RunTensorFiles& files) {
-  InitialValues values = initial_values(network, settings.seed, told(kDrawing));
+  InitialValues values = initial_values(network, workload.seed, told(kDrawing));
   files.load(values, told(kReading));
-  fold_values(run_folds(settings), values);
+  fold_values(run_folds(workload), values);
   return values;
 }
 

@@ -15,7 +15,7 @@ namespace bench {
 class FirstValues {
  public:
   /// Starts the background work. All arguments must outlive this object.
-  FirstValues(const RunSettings& settings, const Graph& network, const RunTensorFiles& files);
+  FirstValues(const Workload& workload, const Graph& network, const RunTensorFiles& files);
   /// Cancels work whose result was not requested, and waits until it has stopped.
   ~FirstValues();
   FirstValues(const FirstValues&) = delete;
@@ -25,8 +25,7 @@ class FirstValues {
   InitialValues get(PhaseWatch& phases);
 
  private:
-  InitialValues make(const RunSettings& settings, const Graph& network,
-                     const RunTensorFiles& files);
+  InitialValues make(const Workload& workload, const Graph& network, const RunTensorFiles& files);
   struct Phase {
     const char* name;
     const char* unit;

@@ -17,15 +17,15 @@ struct Asked {
 // Each function returns what makes a flag idle ("with --forward_only"), or "" if it has an effect.
 
 std::string with_this_device(const Asked& asked) {
-  return fmt::format("with --device={}", name_of(asked.settings.device));
+  return fmt::format("with --device={}", name_of(asked.settings.execution.device));
 }
 
 std::string unless_training(const Asked& asked) {
-  return asked.settings.training() ? "" : "with --forward_only";
+  return asked.settings.workload.training() ? "" : "with --forward_only";
 }
 
 std::string unless_forward_only(const Asked& asked) {
-  return asked.settings.training() ? "without --forward_only" : "";
+  return asked.settings.workload.training() ? "without --forward_only" : "";
 }
 
 std::string unless_optimizer(const Asked& asked, std::string_view name) {
@@ -54,9 +54,9 @@ std::string unless_resnets_own_rate(const Asked& asked) {
   if (const std::string idle = unless_training(asked); !idle.empty()) {
     return idle;
   }
-  if (asked.settings.model->rate != ModelRate::resnet) {
+  if (asked.settings.workload.model->rate != ModelRate::resnet) {
     return fmt::format("with --model={}, whose learning rate follows another rule",
-                       asked.settings.model->name);
+                       asked.settings.workload.model->name);
   }
   return flags.init_learning_rate                 ? "with --init_learning_rate"
          : flags.piecewise_learning_rate_schedule ? "with --piecewise_learning_rate_schedule"
@@ -78,7 +78,7 @@ std::string unless_auto_loss_scale(const Asked& asked) {
 }
 
 std::string unless_int8(const Asked& asked) {
-  return asked.settings.int8 ? "" : "without --dtype=int8";
+  return asked.settings.workload.int8 ? "" : "without --dtype=int8";
 }
 
 std::string unless_data(const Asked& asked) {
@@ -89,23 +89,23 @@ std::string if_nothing_is_copied_ahead(const Asked& asked) {
   if (const std::string idle = unless_data(asked); !idle.empty()) {
     return idle;
   }
-  if (asked.settings.device != RunDevice::gpu) {
+  if (asked.settings.execution.device != RunDevice::gpu) {
     return fmt::format("with --device={}, which needs no copies of batches",
-                       name_of(asked.settings.device));
+                       name_of(asked.settings.execution.device));
   }
   return "with --device=gpu, which always copies the next batch while a step runs, and the first "
          "batch before the first step";
 }
 
 std::string unless_gpu(const Asked& asked) {
-  return asked.settings.device == RunDevice::gpu ? "" : with_this_device(asked);
+  return asked.settings.execution.device == RunDevice::gpu ? "" : with_this_device(asked);
 }
 
 std::string unless_gpu_in_f32(const Asked& asked) {
   const std::string idle = unless_gpu(asked);
-  return !idle.empty() || asked.settings.dtype == DType::f32
+  return !idle.empty() || asked.settings.workload.dtype == DType::f32
              ? idle
-             : fmt::format("with --dtype={}", name_of(asked.settings.dtype));
+             : fmt::format("with --dtype={}", name_of(asked.settings.workload.dtype));
 }
 
 std::string unless_gpu_trains(const Asked& asked) {
@@ -117,30 +117,30 @@ std::string unless_statistics_are_given(const Asked& asked) {
   if (const std::string idle = unless_gpu_trains(asked); !idle.empty()) {
     return idle;
   }
-  return !asked.settings.gpu.conv_statistics         ? "with --conv_statistics=false"
-         : asked.settings.format == DataFormat::nchw ? "with --data_format=NCHW"
-                                                     : "";
+  return !asked.settings.execution.gpu.conv_statistics         ? "with --conv_statistics=false"
+         : asked.settings.execution.format == DataFormat::nchw ? "with --data_format=NCHW"
+                                                               : "";
 }
 
 std::string if_steps_end_finished(const Asked& asked) {
   return fmt::format("with --device={}, which finishes its work in each step",
-                     name_of(asked.settings.device));
+                     name_of(asked.settings.execution.device));
 }
 
 std::string unless_jpegs(const Asked& asked) {
   const std::string idle = unless_data(asked);
-  return !idle.empty() || asked.settings.dataset->format == "tfrecord"
+  return !idle.empty() || asked.settings.workload.dataset->format == "tfrecord"
              ? idle
              : fmt::format("with --data_name={}, whose images have one size and no shards",
-                           asked.settings.dataset->name);
+                           asked.settings.workload.dataset->name);
 }
 
 std::string unless_cpu(const Asked& asked) {
-  return asked.settings.device == RunDevice::cpu ? "" : with_this_device(asked);
+  return asked.settings.execution.device == RunDevice::cpu ? "" : with_this_device(asked);
 }
 
 std::string unless_threads(const Asked& asked) {
-  switch (asked.settings.device) {
+  switch (asked.settings.execution.device) {
     case RunDevice::reference:
       return "with --device=reference, which runs on one thread";
     case RunDevice::gpu:
@@ -153,7 +153,7 @@ std::string unless_threads(const Asked& asked) {
 
 std::string unless_several_train(const Asked& asked) {
   const std::string idle = unless_training(asked);
-  return !idle.empty() || asked.settings.towers > 1 ? idle : "with only one device";
+  return !idle.empty() || asked.settings.workload.towers > 1 ? idle : "with only one device";
 }
 
 std::string unless_variables_are_shared(const Asked& asked) {
@@ -203,7 +203,7 @@ std::string unless_small_may_be_packed(const Asked& asked) {
   if (const std::string idle = unless_gradients_stay_apart(asked); !idle.empty()) {
     return idle;
   }
-  return asked.settings.sharing.compact
+  return asked.settings.workload.compact
              ? "with --compact_gradient_transfer: only gradients in f32 are packed"
              : "";
 }
@@ -231,7 +231,7 @@ std::string unless_added_in_buckets(const Asked& asked) {
     return idle;
   }
   if (asked.flags.agg_small_grads_max_bytes > 0 && asked.flags.agg_small_grads_max_group > 0 &&
-      !asked.settings.sharing.compact) {
+      !asked.settings.workload.compact) {
     return "with --agg_small_grads_max_bytes, whose packs are reduced instead";
   }
   return asked.flags.all_reduce_spec.value_or("").find(':') != std::string::npos
@@ -241,8 +241,9 @@ std::string unless_added_in_buckets(const Asked& asked) {
 
 std::string unless_all_reduced(const Asked& asked) {
   // A single GPU may still try NCCL.
-  const bool tries_nccl = asked.settings.device == RunDevice::gpu &&
-                          asked.flags.all_reduce_spec == "nccl" && all_reduces(asked.settings);
+  const bool tries_nccl = asked.settings.execution.device == RunDevice::gpu &&
+                          asked.flags.all_reduce_spec == "nccl" &&
+                          all_reduces(asked.settings.workload);
   return tries_nccl ? "" : unless_sums_are_everywhere(asked);
 }
 
@@ -251,10 +252,10 @@ std::string unless_nccl_adds(const Asked& asked) {
   if (!idle.empty()) {
     return idle;
   }
-  return asked.settings.device == RunDevice::gpu
+  return asked.settings.execution.device == RunDevice::gpu
              ? ""
              : fmt::format("with --device={}, which NCCL does not support",
-                           name_of(asked.settings.device));
+                           name_of(asked.settings.execution.device));
 }
 
 std::string unless_hierarchical(const Asked& asked) {

@@ -9,7 +9,7 @@ namespace bench {
 
 /// The dataset file label that maps to the network's class 0. It is 1 if the network has one class
 /// fewer than the dataset, because it then has no background class.
-std::int32_t first_label(const RunSettings& settings);
+std::int32_t first_label(const Workload& workload);
 
 /// Makes the input of the run: batches for all towers, from synthetic data, the dataset or a file.
 /// Images have the plan's layout ("nchw" or "nhwc"), or are pixels if the settings ask for them.

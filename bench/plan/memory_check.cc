@@ -25,10 +25,10 @@ struct NeedText {
 };
 
 /// Describes the first limit that is exceeded; nullopt if everything fits.
-std::optional<std::string> shortage(const RunSettings& settings, const MemoryNeed& need,
+std::optional<std::string> shortage(const Workload& workload, const MemoryNeed& need,
                                     const MemoryLimits& limits, const NeedText& text) {
   const auto of_place = [&](std::size_t bytes, const MemoryLimit& limit, const std::string& what) {
-    return fmt::format("--batch_size={} needs {} {}, but only {} may be used ({})", settings.batch,
+    return fmt::format("--batch_size={} needs {} {}, but only {} may be used ({})", workload.batch,
                        format_bytes(bytes), what,
                        format_bytes(static_cast<std::size_t>(limit.bytes)), limit.set_by);
   };
@@ -41,20 +41,20 @@ std::optional<std::string> shortage(const RunSettings& settings, const MemoryNee
   return std::nullopt;
 }
 
-void check_need(const RunSettings& settings, const MemoryLimits& limits,
-                const NeedForBatch& need_for, const std::optional<std::string>& short_of) {
+void check_need(const Workload& workload, const MemoryLimits& limits, const NeedForBatch& need_for,
+                const std::optional<std::string>& short_of) {
   if (!short_of) {
     return;
   }
-  const std::int64_t largest = largest_batch(settings, limits, need_for, settings.batch).batch;
+  const std::int64_t largest = largest_batch(workload, limits, need_for, workload.batch).batch;
   throw UsageError(largest == 0
                        ? fmt::format("{}; no batch fits", *short_of)
                        : fmt::format("{}; the largest batch that fits is {}", *short_of, largest));
 }
 
 /// The images of a batch. They count on the host and on a device with separate memory.
-MemoryNeed images_need(const RunSettings& settings, std::int64_t batch) {
-  const std::size_t bytes = image_bytes(settings, batch);
+MemoryNeed images_need(const Workload& workload, std::int64_t batch) {
+  const std::size_t bytes = image_bytes(workload, batch);
   return {.host = bytes, .device = bytes};
 }
 
@@ -139,7 +139,7 @@ bool MemoryLimits::fit(const MemoryNeed& need) const {
   return fits(need.host, host) && (!device || fits(need.device, *device));
 }
 
-MemoryLimits limits_of_run(const RunSettings& settings, Captured<MemoryLimit> host,
+MemoryLimits limits_of_run(const Execution& execution, Captured<MemoryLimit> host,
                            std::span<const Device> devices) {
   std::optional<std::size_t> least;
   for (const Device& device : devices) {
@@ -147,7 +147,7 @@ MemoryLimits limits_of_run(const RunSettings& settings, Captured<MemoryLimit> ho
       least = std::min(least.value_or(*free), *free);
     }
   }
-  const bool described = settings.gpu.plan_for.has_value();
+  const bool described = execution.gpu.plan_for.has_value();
   MemoryLimits limits{.host = std::move(host)};
   if (described) {
     limits.host = Unknown{"the card's host is not known"};
@@ -162,8 +162,8 @@ MemoryLimits limits_of_run(const RunSettings& settings, Captured<MemoryLimit> ho
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch) {
   const Graph graph = build_run_graph(settings, backend, batch);
   // Pinned choices are valid for one batch only.
-  LoweringOptions options = settings.lowering();
-  if (batch != settings.batch) {
+  LoweringOptions options = settings.execution.lowering();
+  if (batch != settings.workload.batch) {
     options.pinned = nullptr;
   }
   return run_memory(settings, backend, tower_plan(Plan(graph, backend, options)), batch);
@@ -175,15 +175,16 @@ TowerPlan tower_plan(const Plan& plan) {
 
 PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const TowerPlan& tower,
                          std::int64_t batch) {
-  const auto towers = static_cast<std::size_t>(settings.towers);
+  const Workload& workload = settings.workload;
+  const auto towers = static_cast<std::size_t>(workload.towers);
   PlannedMemory memory{.executor = tower.memory,
                        .updates = std::vector<StrategyMemory>(towers),
                        .on_device = !backend.shares_host_memory(),
-                       .share_device = settings.gpu.virtual_towers,
+                       .share_device = settings.execution.gpu.virtual_towers,
                        .check = fingerprint_need(settings, backend, batch)};
-  if (settings.training()) {
+  if (workload.training()) {
     memory.updates =
-        settings.strategy->memory(tower.segments, settings.towers, strategy_settings(settings));
+        workload.strategy->memory(tower.segments, workload.towers, strategy_settings(settings));
     for (StrategyMemory& each : memory.updates) {
       each.communicator = memory.on_device ? each.communicator : 0;
     }
@@ -194,40 +195,40 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const To
       memory.check.device += (memory.share_device ? towers : 1) * tower.memory.gradients;
     }
   }
-  const std::size_t images = image_bytes(settings, batch) * towers;
-  if (!settings.input.dataset) {
+  const std::size_t images = image_bytes(workload, batch) * towers;
+  if (!workload.input.dataset) {
     memory.input_slots = images;
     return memory;
   }
-  const bool pixels = settings.input.type == SlotType::u8;
+  const bool pixels = settings.execution.slots == SlotType::u8;
   const std::size_t slot =
       pixels ? slot_image_bytes(settings) * static_cast<std::size_t>(batch) * towers : images;
-  memory.input_slots = slot * static_cast<std::size_t>(settings.input.dataset->prefetch_batches);
+  memory.input_slots = slot * static_cast<std::size_t>(workload.input.dataset->prefetch_batches);
   if (pixels && backend.shares_host_memory()) {
     memory.input_slots += images;  // The buffer for normalized images.
   }
   return memory;
 }
 
-std::size_t image_elements(const RunSettings& settings) {
-  const std::int64_t size = settings.image_size;
-  return static_cast<std::size_t>(settings.dataset->channels * size * size);
+std::size_t image_elements(const Workload& workload) {
+  const std::int64_t size = workload.image_size;
+  return static_cast<std::size_t>(workload.dataset->channels * size * size);
 }
 
 std::size_t slot_image_bytes(const RunSettings& settings) {
-  return image_elements(settings) *
-         (settings.input.type == SlotType::u8 ? sizeof(std::uint8_t) : sizeof(float));
+  return image_elements(settings.workload) *
+         (settings.execution.slots == SlotType::u8 ? sizeof(std::uint8_t) : sizeof(float));
 }
 
-std::size_t image_bytes(const RunSettings& settings, std::int64_t batch) {
-  return static_cast<std::size_t>(batch) * image_elements(settings) *
-         size_of(accumulation_type(settings.dtype));
+std::size_t image_bytes(const Workload& workload, std::int64_t batch) {
+  return static_cast<std::size_t>(batch) * image_elements(workload) *
+         size_of(accumulation_type(workload.dtype));
 }
 
 MemoryNeed fingerprint_need(const RunSettings& settings, Backend& backend, std::int64_t batch) {
   const Graph graph = build_run_graph(settings, backend, checked_images(batch));
   const std::size_t kernels =
-      settings.int8 ? 0 : plan_check_memory(graph, backend.host_threads().count).total();
+      settings.workload.int8 ? 0 : plan_check_memory(graph, backend.host_threads().count).total();
   // Values written to variables are f32, whatever the type of the variables.
   const auto values = static_cast<std::size_t>(count_variables(graph).all.scalars) * sizeof(float);
   std::int64_t largest = 0;
@@ -236,17 +237,17 @@ MemoryNeed fingerprint_need(const RunSettings& settings, Backend& backend, std::
     largest = std::max(largest, value.type.opaque ? 0 : value.type.shape.elements());
   }
   // Copies of one image: in canonical order, and as the executor reads it.
-  return {.host = 2 * image_bytes(settings, batch) + values + kernels,
+  return {.host = 2 * image_bytes(settings.workload, batch) + values + kernels,
           .device = static_cast<std::size_t>(largest) * sizeof(float)};
 }
 
-LargestBatch largest_batch(const RunSettings& settings, const MemoryLimits& limits,
+LargestBatch largest_batch(const Workload& workload, const MemoryLimits& limits,
                            const NeedForBatch& need_for, std::int64_t below) {
   std::int64_t fails = below;
   LargestBatch fits;
   while (fails - fits.batch > 1) {
     const std::int64_t middle = fits.batch + (fails - fits.batch) / 2;
-    const bool images_fit = limits.fit(images_need(settings, middle));
+    const bool images_fit = limits.fit(images_need(workload, middle));
     const MemoryNeed need = images_fit ? need_for(middle) : MemoryNeed{};
     if (images_fit && limits.fit(need)) {
       fits.batch = middle;
@@ -260,30 +261,31 @@ LargestBatch largest_batch(const RunSettings& settings, const MemoryLimits& limi
 }
 
 void check_variables_memory(const RunSettings& settings, const Captured<MemoryLimit>& limit) {
-  if (settings.gpu.plan_for) {
+  const Workload& workload = settings.workload;
+  if (settings.execution.gpu.plan_for) {
     return;
   }
-  const VariableCounts counts = count_variables(build_run_network(settings, 1));
+  const VariableCounts counts = count_variables(build_run_network(workload, 1));
   const std::size_t bytes =
-      static_cast<std::size_t>(counts.all.scalars) * size_of(accumulation_type(settings.dtype));
+      static_cast<std::size_t>(counts.all.scalars) * size_of(accumulation_type(workload.dtype));
   if (fits(bytes, limit)) {
     return;
   }
   throw UsageError(fmt::format(
       "--model={} with images of {} pixels and {} classes needs {} for its variables "
       "alone, but only {} may be used ({})",
-      settings.model->name, settings.image_size, settings.num_classes, format_bytes(bytes),
+      workload.model->name, workload.image_size, workload.num_classes, format_bytes(bytes),
       format_bytes(static_cast<std::size_t>(limit.value().bytes)), limit.value().set_by));
 }
 
-void check_images_memory(const RunSettings& settings, const MemoryLimits& limits,
+void check_images_memory(const Workload& workload, const MemoryLimits& limits,
                          const NeedForBatch& need_for) {
-  check_need(settings, limits, need_for,
-             shortage(settings, images_need(settings, settings.batch), limits,
+  check_need(workload, limits, need_for,
+             shortage(workload, images_need(workload, workload.batch), limits,
                       {.host = "for its images alone", .device = "for its images alone"}));
 }
 
-std::optional<std::string> memory_shortage(const RunSettings& settings, const PlannedMemory& memory,
+std::optional<std::string> memory_shortage(const Workload& workload, const PlannedMemory& memory,
                                            const MemoryLimits& limits) {
   const auto with_check = [](const std::string& text, std::size_t bytes) {
     return bytes == 0 ? text
@@ -308,14 +310,14 @@ std::optional<std::string> memory_shortage(const RunSettings& settings, const Pl
                                 ? "the device's memory"
                                 : fmt::format("the memory of tower {}'s device", largest);
   return shortage(
-      settings, limits.need_of(memory), limits,
+      workload, limits.need_of(memory), limits,
       {.host = fmt::format("({})", with_check(host, memory.check.host)),
        .device = fmt::format("of {} ({})", which, with_check(on_device, memory.check.device))});
 }
 
-void check_memory(const RunSettings& settings, const PlannedMemory& memory,
-                  const MemoryLimits& limits, const NeedForBatch& need_for) {
-  check_need(settings, limits, need_for, memory_shortage(settings, memory, limits));
+void check_memory(const Workload& workload, const PlannedMemory& memory, const MemoryLimits& limits,
+                  const NeedForBatch& need_for) {
+  check_need(workload, limits, need_for, memory_shortage(workload, memory, limits));
 }
 
 }  // namespace bench

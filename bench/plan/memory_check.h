@@ -70,7 +70,7 @@ struct MemoryLimits {
 };
 /// The host's limit and the smallest current limit of the run's devices. With --plan_for, the whole
 /// memory of that card and an unknown host limit.
-MemoryLimits limits_of_run(const RunSettings& settings, Captured<MemoryLimit> host,
+MemoryLimits limits_of_run(const Execution& execution, Captured<MemoryLimit> host,
                            std::span<const Device> devices);
 
 /// The parts of a tower's plan that determine the remaining memory of the run.
@@ -88,13 +88,13 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const To
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch);
 
 /// The number of elements of one image.
-std::size_t image_elements(const RunSettings& settings);
+std::size_t image_elements(const Workload& workload);
 
 /// The bytes of one image as the input delivers it.
 std::size_t slot_image_bytes(const RunSettings& settings);
 
 /// The bytes of one batch of images as the network reads them.
-std::size_t image_bytes(const RunSettings& settings, std::int64_t batch);
+std::size_t image_bytes(const Workload& workload, std::int64_t batch);
 
 /// The memory of the network check after the steps, in addition to the plan. The host holds images,
 /// variables and the reference's work on a kernel. The device holds the largest tensor in f32
@@ -112,7 +112,7 @@ struct LargestBatch {
 };
 /// Searches below `below` by bisection. Does not query a batch whose images alone do not fit, which
 /// is too large to plan.
-LargestBatch largest_batch(const RunSettings& settings, const MemoryLimits& limits,
+LargestBatch largest_batch(const Workload& workload, const MemoryLimits& limits,
                            const NeedForBatch& need_for, std::int64_t below);
 
 /// Throws UsageError if the network's variables alone exceed the host's limit. Call it before they
@@ -121,16 +121,16 @@ void check_variables_memory(const RunSettings& settings, const Captured<MemoryLi
 
 /// Throws UsageError if the images of one batch alone exceed a limit. Call it before the network is
 /// planned for that batch. Otherwise like check_memory().
-void check_images_memory(const RunSettings& settings, const MemoryLimits& limits,
+void check_images_memory(const Workload& workload, const MemoryLimits& limits,
                          const NeedForBatch& need_for);
 
 /// The need, the limit and its origin, in a sentence; nullopt if the memory fits the limits.
-std::optional<std::string> memory_shortage(const RunSettings& settings, const PlannedMemory& memory,
+std::optional<std::string> memory_shortage(const Workload& workload, const PlannedMemory& memory,
                                            const MemoryLimits& limits);
 
 /// Throws UsageError with that sentence and the largest batch that fits, unless the memory fits the
 /// limits.
-void check_memory(const RunSettings& settings, const PlannedMemory& memory,
-                  const MemoryLimits& limits, const NeedForBatch& need_for);
+void check_memory(const Workload& workload, const PlannedMemory& memory, const MemoryLimits& limits,
+                  const NeedForBatch& need_for);
 
 }  // namespace bench

@@ -12,13 +12,13 @@
 namespace bench {
 namespace {
 
-Graph make_float_graph(const RunSettings& settings, const Backend& backend, Graph network) {
-  if (settings.frozen()) {
+Graph make_float_graph(const Workload& workload, const Backend& backend, Graph network) {
+  if (workload.frozen()) {
     network = fold_batch_norm(network).graph;
   }
-  if (is_half(settings.dtype)) {
-    network = mixed_precision(network, settings.dtype,
-                              settings.training() ? Weights16::cast : Weights16::stored);
+  if (is_half(workload.dtype)) {
+    network = mixed_precision(network, workload.dtype,
+                              workload.training() ? Weights16::cast : Weights16::stored);
   }
   return fuse(network,
               [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
@@ -26,43 +26,43 @@ Graph make_float_graph(const RunSettings& settings, const Backend& backend, Grap
 
 }  // namespace
 
-Graph build_run_network(const RunSettings& settings, std::int64_t batch) {
-  return build_network(*settings.model, {.batch = batch,
-                                         .first_image = settings.tower * batch,
-                                         .num_classes = settings.num_classes,
-                                         .image_size = settings.image_size,
-                                         .dtype = accumulation_type(settings.dtype),
-                                         .training = settings.training(),
-                                         .accuracies = settings.accuracies(),
-                                         .aux_head = settings.aux_head,
-                                         .label_smoothing = settings.label_smoothing,
-                                         .weight_decay = settings.optimizer.weight_decay,
-                                         .seed = settings.seed});
+Graph build_run_network(const Workload& workload, std::int64_t batch) {
+  return build_network(*workload.model, {.batch = batch,
+                                         .first_image = workload.tower * batch,
+                                         .num_classes = workload.num_classes,
+                                         .image_size = workload.image_size,
+                                         .dtype = accumulation_type(workload.dtype),
+                                         .training = workload.training(),
+                                         .accuracies = workload.accuracies(),
+                                         .aux_head = workload.aux_head,
+                                         .label_smoothing = workload.label_smoothing,
+                                         .weight_decay = workload.optimizer.weight_decay,
+                                         .seed = workload.seed});
 }
 
-std::vector<FoldedBatchNorm> run_folds(const RunSettings& settings) {
-  return settings.frozen() ? fold_batch_norm(build_run_network(settings, 1)).folds
+std::vector<FoldedBatchNorm> run_folds(const Workload& workload) {
+  return workload.frozen() ? fold_batch_norm(build_run_network(workload, 1)).folds
                            : std::vector<FoldedBatchNorm>();
 }
 
-Graph build_float_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
-  return make_float_graph(settings, backend, build_run_network(settings, batch));
+Graph build_float_graph(const Workload& workload, const Backend& backend, std::int64_t batch) {
+  return make_float_graph(workload, backend, build_run_network(workload, batch));
 }
 
 Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph network) {
-  Graph fused = make_float_graph(settings, backend, std::move(network));
-  if (!settings.training()) {
+  Graph fused = make_float_graph(settings.workload, backend, std::move(network));
+  if (!settings.workload.training()) {
     return fused;
   }
   const SupportQuery supports = [&](const Graph& graph, const Node& node) {
     return backend.supports(graph, node);
   };
-  if (settings.gpu.conv_statistics) {
+  if (settings.execution.gpu.conv_statistics) {
     fused = fuse_batch_norm(fused, supports);
   }
   Graph graph = add_backward(gather_moving_averages(fused), "loss");
   // Readers in NCHW would each normalize in a separate pass and save nothing.
-  if (settings.gpu.conv_prologue && settings.format != DataFormat::nchw) {
+  if (settings.execution.gpu.conv_prologue && settings.execution.format != DataFormat::nchw) {
     graph = normalize_where_read(graph, supports);
   }
   return sum_gradients_where_read(graph, supports);
@@ -71,11 +71,12 @@ Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph 
 QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend& backend,
                                      std::int64_t batch, const Ranges& ranges) {
   QuantizedGraph result =
-      quantize(build_float_graph(settings, backend, batch), ranges,
+      quantize(build_float_graph(settings.workload, backend, batch), ranges,
                [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
   if (result.weights.empty()) {
-    const std::string refusal = fmt::format("--dtype=int8: --device={} runs no layer of {} in int8",
-                                            settings.device_label, settings.model->name);
+    const std::string refusal =
+        fmt::format("--dtype=int8: --device={} runs no layer of {} in int8",
+                    settings.execution.device_label, settings.workload.model->name);
     throw UsageError(result.refusals.empty()
                          ? refusal
                          : fmt::format("{}: {}", refusal, result.refusals.front()));
@@ -84,11 +85,11 @@ QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend&
 }
 
 Graph build_run_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch) {
-  if (settings.int8) {
-    const Ranges unknown = unknown_ranges(build_float_graph(settings, backend, batch));
+  if (settings.workload.int8) {
+    const Ranges unknown = unknown_ranges(build_float_graph(settings.workload, backend, batch));
     return build_quantized_graph(settings, backend, batch, unknown).graph;
   }
-  return make_run_graph(settings, backend, build_run_network(settings, batch));
+  return make_run_graph(settings, backend, build_run_network(settings.workload, batch));
 }
 
 }  // namespace bench

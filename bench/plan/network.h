@@ -8,13 +8,13 @@
 namespace bench {
 
 /// Builds the plain forward network of a run.
-Graph build_run_network(const RunSettings& settings, std::int64_t batch);
+Graph build_run_network(const Workload& workload, std::int64_t batch);
 
 /// The batch norms that --freeze_when_forward_only folds into convolutions; empty without it.
-std::vector<FoldedBatchNorm> run_folds(const RunSettings& settings);
+std::vector<FoldedBatchNorm> run_folds(const Workload& workload);
 
 /// Builds the folded and fused network without gradients, in the run's floating-point type.
-Graph build_float_graph(const RunSettings& settings, const Backend& backend, std::int64_t batch);
+Graph build_float_graph(const Workload& workload, const Backend& backend, std::int64_t batch);
 
 /// Prepares a plain network for the backend in floating point: fused, folded if requested, with
 /// gradients when training.

@@ -40,32 +40,32 @@ Precision faster_half(Backend& backend) {
 }  // namespace
 
 void Precision::apply(RunSettings& settings) const {
-  settings.dtype = dtype;
+  settings.workload.dtype = dtype;
   if (!note.empty()) {
     settings.notices.push_back(note);
   }
 }
 
-Precision choose_precision(const RunSettings& settings, Backend& backend) {
-  if (settings.choose_half) {
+Precision choose_precision(const Workload& workload, Backend& backend) {
+  if (workload.choose_half) {
     return faster_half(backend);
   }
-  if (is_half(settings.dtype)) {
-    if (const Support support = computes_in(backend, settings.dtype); !support) {
+  if (is_half(workload.dtype)) {
+    if (const Support support = computes_in(backend, workload.dtype); !support) {
       throw UsageError(
           fmt::format("--dtype={}: {}; --device=reference supports this type, but is slow",
-                      name_of(settings.dtype), support.why_not));
+                      name_of(workload.dtype), support.why_not));
     }
   }
-  return {.dtype = settings.dtype, .note = ""};
+  return {.dtype = workload.dtype, .note = ""};
 }
 
-std::string describe_precision(const RunSettings& settings) {
-  if (settings.int8) {
+std::string describe_precision(const Workload& workload) {
+  if (workload.int8) {
     return "int8";
   }
-  const std::string_view computed = name_of(settings.dtype);
-  return settings.training() && is_half(settings.dtype)
+  const std::string_view computed = name_of(workload.dtype);
+  return workload.training() && is_half(workload.dtype)
              ? fmt::format("{} (f32 variables)", computed)
              : std::string(computed);
 }

@@ -17,9 +17,9 @@ struct Precision {
 
 /// Resolves --use_fp16 to the faster of bf16 and f16, by measurement if the device supports both.
 /// Throws UsageError if the device does not support the requested type.
-Precision choose_precision(const RunSettings& settings, Backend& backend);
+Precision choose_precision(const Workload& workload, Backend& backend);
 
 /// Describes the resolved type: "f32"; "int8"; "bf16 (f32 variables)" when training in 16 bits.
-std::string describe_precision(const RunSettings& settings);
+std::string describe_precision(const Workload& workload);
 
 }  // namespace bench

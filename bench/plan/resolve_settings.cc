@@ -60,45 +60,21 @@ const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
 
 /// Throws the UsageError of building the network, before any other work is done.
 void check_network(const RunSettings& settings, bool size_given) {
-  if (settings.aux_head) {
+  const Workload& workload = settings.workload;
+  if (workload.aux_head) {
     RunSettings own_size = settings;
-    own_size.image_size = settings.model->image_size;
-    own_size.mode = RunMode::training;  // Inference has no such head, whatever the model.
-    build_run_network(own_size, 1);
+    own_size.workload.image_size = workload.model->image_size;
+    own_size.workload.mode = RunMode::training;  // Inference has no such head, whatever the model.
+    build_run_network(own_size.workload, 1);
   }
   if (!size_given) {
     return;
   }
   try {
-    build_run_network(settings, 1);
+    build_run_network(workload, 1);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("--image_size={} does not fit --model={}: {}", settings.image_size,
-                                 settings.model->name, error.what()));
-  }
-}
-
-/// Throws UsageError for what int8 does not support.
-void check_int8(const Flags& flags) {
-  if (flags.dtype != "int8") {
-    return;
-  }
-  if (!flags.forward_only) {
-    throw UsageError("--dtype=int8 is for inference: add --forward_only");
-  }
-  if (flags.verify) {
-    throw UsageError("--verify: int8 rounds the numbers that are checked; use --dtype=f32");
-  }
-  if (flags.save_variables) {
-    throw UsageError(
-        "--save_variables: the variables of --dtype=int8 are rounded; use --dtype=f32");
-  }
-}
-
-/// Throws UsageError for what 16-bit types do not support.
-void check_16_bits(const Flags& flags) {
-  if (asks_for_16_bits(flags) && flags.forward_only && flags.save_variables) {
-    throw UsageError(
-        "--save_variables: a forward-only run in 16 bits rounds its filters; use --dtype=f32");
+    throw UsageError(fmt::format("--image_size={} does not fit --model={}: {}", workload.image_size,
+                                 workload.model->name, error.what()));
   }
 }
 
@@ -110,16 +86,17 @@ bool has_batch_norm(const Graph& graph) {
 
 /// Keeps the loss of synthetic images finite, whatever the network.
 void suit_synthetic_images(RunSettings& settings) {
-  const LearningRateRequest& request = settings.learning_rate.request;
-  if (!settings.training() || !settings.synthetic() || request.init_learning_rate ||
-      request.piecewise_schedule || has_batch_norm(build_run_network(settings, 1))) {
+  const LearningRateRequest& request = settings.workload.learning_rate.request;
+  if (!settings.workload.training() || !settings.workload.synthetic() ||
+      request.init_learning_rate || request.piecewise_schedule ||
+      has_batch_norm(build_run_network(settings.workload, 1))) {
     return;
   }
-  settings.learning_rate.model_divisor = kSyntheticDivisor;
+  settings.workload.learning_rate.model_divisor = kSyntheticDivisor;
   settings.notices.emplace_back(fmt::format(
       "synthetic images range from 0 to 255 and {} has no batch norm: its learning rate is "
       "divided by {:g} to keep the loss finite; --init_learning_rate overrides it",
-      settings.model->name, kSyntheticDivisor));
+      settings.workload.model->name, kSyntheticDivisor));
 }
 
 OptimizerRule rule_of(const Flags& flags) {
@@ -180,13 +157,8 @@ SlotType slot_type_of(const Flags& flags, RunDevice device) {
   return flags.data_dir && pixels ? SlotType::u8 : SlotType::f32;
 }
 
-RunFiles files_of(const ParseResult& parsed) {
-  const Flags& flags = parsed.flags;
-  return {.flag_files = parsed.flag_files,
-          .choices = flags.choices_file,
-          .init_from = flags.init_from,
-          .init_from_partial = flags.init_from_partial,
-          .save_variables = flags.save_variables,
+OutputFiles files_of(const Flags& flags) {
+  return {.save_variables = flags.save_variables,
           .dump_tensors = flags.dump_tensors,
           .trace = flags.trace_file.empty() ? std::nullopt : std::optional(flags.trace_file),
           .result = flags.result_file,
@@ -208,39 +180,67 @@ std::optional<int> threads_of(const Flags& flags) {
   return threads == 0 ? std::nullopt : std::optional(static_cast<int>(threads));
 }
 
-/// Reads the settings that depend on one flag or a few, independently of the others.
-RunSettings read_settings(const ParseResult& parsed) {
+GpuSettings gpu_of(const Flags& flags) {
+  return {.plan_for = flags.plan_for,
+          .virtual_towers = flags.virtual_gpus > 0,
+          .conv_statistics = flags.conv_statistics,
+          .conv_prologue = flags.conv_prologue,
+          .recording = flags.cuda_graph == "off"  ? StepRecording::off
+                       : flags.cuda_graph == "on" ? StepRecording::on
+                                                  : StepRecording::automatic};
+}
+
+// Each of these three functions reads the settings that depend on one flag or a few, independently
+// of the others.
+
+Workload read_workload(const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
   return {.mode = flags.forward_only ? RunMode::forward_only : RunMode::training,
-          .threads = threads_of(flags),
-          .numa_affinity = flags.use_numa_affinity,
-          .deterministic = flags.deterministic,
           .dtype = dtype_named(flags.dtype),
           .choose_half = flags.use_fp16,
           .int8 = flags.dtype == "int8",
           .calibration_batches = flags.calibration_batches,
-          .batch_request = read_batch_request(flags.batch_size),
+          .tf32 = flags.use_tf32,
+          .batch_request = parsed.batch,
+          .towers = static_cast<int>(std::max(flags.num_gpus, flags.virtual_gpus)),
           .aux_head = flags.aux_head,
           .label_smoothing = flags.label_smoothing,
           .freeze = flags.freeze_when_forward_only,
           .deterministic_layers = flags.deterministic_layers,
+          .print_training_accuracy = flags.print_training_accuracy,
           .seed = static_cast<std::uint64_t>(flags.tf_random_seed),
-          .warmup = plan_warmup({.num_warmup_batches = flags.num_warmup_batches,
-                                 .autotune_threshold = flags.autotune_threshold,
-                                 .batch_group_size = flags.batch_group_size}),
-          .max_seconds = flags.max_seconds,
+          .input = input_of(flags),
+          .init_from = flags.init_from,
+          .init_from_partial = flags.init_from_partial,
           .loss_scale = {.initial = flags.fp16_loss_scale,
                          .automatic = flags.fp16_enable_auto_loss_scale,
                          .increase_every = flags.fp16_inc_loss_scale_every_n},
           .strategy = &find_strategy(flags.variable_update),
-          .input = input_of(flags),
-          .files = files_of(parsed),
+          .relaxed = flags.variable_consistency == "relaxed",
+          .staged = flags.staged_vars};
+}
+
+Execution read_execution(const Flags& flags) {
+  return {.gpu = gpu_of(flags),
+          .threads = threads_of(flags),
+          .numa_affinity = flags.use_numa_affinity,
+          .choices_file = flags.choices_file,
+          .deterministic = flags.deterministic,
+          .warmup = plan_warmup({.num_warmup_batches = flags.num_warmup_batches,
+                                 .autotune_threshold = flags.autotune_threshold,
+                                 .batch_group_size = flags.batch_group_size}),
+          .max_seconds = flags.max_seconds};
+}
+
+Outputs read_outputs(const ParseResult& parsed) {
+  const Flags& flags = parsed.flags;
+  return {.files = files_of(flags),
+          .flag_files = parsed.flag_files,
           .record = record_settings_of(flags),
           .lines = {.every = flags.display_every,
                     .ewma = flags.display_perf_ewma,
                     .loss = flags.loss_type_to_report == "base_loss" ? ReportedLoss::base
                                                                      : ReportedLoss::total},
-          .print_training_accuracy = flags.print_training_accuracy,
           .profile = flags.profile,
           .dump = dump_of(flags)};
 }
@@ -259,61 +259,49 @@ std::string why_no_gpu(const Flags& flags) {
   return flags.device || flags.plan_for ? "" : find_gpus().why_none;
 }
 
-GpuSettings gpu_of(const Flags& flags) {
-  return {.plan_for = flags.plan_for,
-          .virtual_towers = flags.virtual_gpus > 0,
-          .tf32 = flags.use_tf32,
-          .conv_statistics = flags.conv_statistics,
-          .conv_prologue = flags.conv_prologue,
-          .recording = flags.cuda_graph == "off"  ? StepRecording::off
-                       : flags.cuda_graph == "on" ? StepRecording::on
-                                                  : StepRecording::automatic};
-}
-
 /// Throws UsageError if --plan_for is combined with flags that need a device.
 void check_plan_for(const RunSettings& settings) {
-  if (!settings.gpu.plan_for) {
+  const Execution& execution = settings.execution;
+  if (!execution.gpu.plan_for) {
     return;
   }
-  if (settings.device != RunDevice::gpu) {
+  if (execution.device != RunDevice::gpu) {
     throw UsageError(fmt::format("--plan_for is for GPUs and cannot be combined with --device={}",
-                                 settings.device_label));
+                                 execution.device_label));
   }
-  if (!settings.dump.any()) {
+  if (!settings.outputs.dump.any()) {
     throw UsageError(fmt::format("--plan_for={} only plans: add what to print, such as --dump=plan",
-                                 *settings.gpu.plan_for));
+                                 *execution.gpu.plan_for));
   }
 }
 
 /// The default is to time kernels on a GPU, because its libraries' kernels differ more than
 /// estimates can predict. Throws UsageError if there is nothing to time.
-Autotune autotune_of(const Flags& flags, const RunSettings& settings) {
+Autotune autotune_of(const Flags& flags, const Execution& execution) {
   if (flags.autotune == "off") {
     return Autotune::off;
   }
-  if (flags.autotune && settings.gpu.plan_for) {
+  if (flags.autotune && execution.gpu.plan_for) {
     throw UsageError(
         fmt::format("--autotune={} cannot be combined with --plan_for={}, a card that need not be "
                     "present: omit --autotune",
-                    *flags.autotune, *settings.gpu.plan_for));
+                    *flags.autotune, *execution.gpu.plan_for));
   }
   if (flags.autotune) {
     return flags.autotune == "full" ? Autotune::full : Autotune::quick;
   }
-  const bool computes_on_gpu = settings.device == RunDevice::gpu && !settings.gpu.plan_for;
+  const bool computes_on_gpu = execution.device == RunDevice::gpu && !execution.gpu.plan_for;
   return computes_on_gpu && !flags.choices_file && !flags.verify ? Autotune::quick : Autotune::off;
 }
 
 /// Throws UsageError for types that exclude each other or another flag.
 void check_types(const RunSettings& settings, const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
-  if (settings.dtype == DType::f64 && settings.device != RunDevice::reference) {
+  if (settings.workload.dtype == DType::f64 && settings.execution.device != RunDevice::reference) {
     throw UsageError(
         fmt::format("--dtype=f64: --device={} does not compute in f64; use --device=reference",
-                    settings.device_label));
+                    settings.execution.device_label));
   }
-  check_int8(flags);
-  check_16_bits(flags);
   if (flags.use_fp16 && parsed.given.contains("dtype")) {
     throw UsageError(fmt::format(
         "--use_fp16 chooses the type and cannot be combined with --dtype={}", flags.dtype));
@@ -324,31 +312,33 @@ void check_types(const RunSettings& settings, const ParseResult& parsed) {
 
 RunSettings resolve_settings(const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
-  RunSettings settings = read_settings(parsed);
-  settings.dataset = &resolve_dataset(flags);
-  settings.model = &resolve_model(flags, *settings.dataset);
+  RunSettings settings{.workload = read_workload(parsed),
+                       .execution = read_execution(flags),
+                       .outputs = read_outputs(parsed)};
+  Workload& workload = settings.workload;
+  Execution& execution = settings.execution;
+  workload.dataset = &resolve_dataset(flags);
+  workload.model = &resolve_model(flags, *workload.dataset);
   if (flags.data_dir) {
-    check_dataset_folder(*settings.dataset, *flags.data_dir, /*training=*/true);
+    check_dataset_folder(*workload.dataset, *flags.data_dir, /*training=*/true);
   }
-  if (flags.distortions && settings.dataset->name == kDefaultDataset) {
+  if (flags.distortions && workload.dataset->name == kDefaultDataset) {
     throw UsageError("--distortions: not built yet for imagenet; omit it");
   }
   const Placement placement = resolve_placement(flags, why_no_gpu(flags));
-  settings.device = device_named(placement.device);
+  execution.device = device_named(placement.device);
   const auto given = parsed.given.find("device");
-  settings.device_label = given == parsed.given.end() ? placement.device : given->second;
-  settings.gpu = gpu_of(flags);
-  settings.input.type = slot_type_of(flags, settings.device);
-  settings.towers = static_cast<int>(std::max(flags.num_gpus, flags.virtual_gpus));
+  execution.device_label = given == parsed.given.end() ? placement.device : given->second;
+  execution.slots = slot_type_of(flags, execution.device);
   check_plan_for(settings);
-  if (settings.gpu.virtual_towers && settings.device != RunDevice::gpu) {
+  if (execution.gpu.virtual_towers && execution.device != RunDevice::gpu) {
     find_gpus().check_any(fmt::format("--virtual_gpus={}", flags.virtual_gpus));
   }
-  settings.autotune = autotune_of(flags, settings);
-  settings.format = format_named(placement.data_format);
+  execution.autotune = autotune_of(flags, settings.execution);
+  execution.format = format_named(placement.data_format);
   if (flags.choices_file) {
-    settings.choices = std::make_shared<ChoicesFile>(read_choices(*flags.choices_file));
-    settings.chosen_by = ChosenBy::file;
+    execution.choices = std::make_shared<ChoicesFile>(read_choices(*flags.choices_file));
+    execution.chosen_by = ChosenBy::file;
     settings.notices.push_back(
         fmt::format("kernels and layouts come from --choices_file={}", *flags.choices_file));
   }
@@ -360,25 +350,25 @@ RunSettings resolve_settings(const ParseResult& parsed) {
   add_notices(placement.notices);
   add_notices(idle_flag_notices(settings, parsed));
   add_notices(rounding_notices(settings));
-  settings.image_size = flags.image_size.value_or(settings.model->image_size);
-  settings.num_classes =
-      flags.num_classes.value_or(own_classes(*settings.model, *settings.dataset));
+  workload.image_size = flags.image_size.value_or(workload.model->image_size);
+  workload.num_classes =
+      flags.num_classes.value_or(own_classes(*workload.model, *workload.dataset));
   check_network(settings, flags.image_size.has_value());
-  const std::int64_t examples = settings.dataset->examples(/*training=*/true);
-  settings.step_request = {.num_batches = flags.num_batches,
-                           .num_epochs = flags.num_epochs,
-                           .examples_per_epoch = examples};
-  settings.optimizer = {.rule = rule_of(flags),
+  const std::int64_t examples = workload.dataset->examples(/*training=*/true);
+  execution.step_request = {.num_batches = flags.num_batches,
+                            .num_epochs = flags.num_epochs,
+                            .examples_per_epoch = examples};
+  workload.optimizer = {.rule = rule_of(flags),
                         .weight_decay = flags.weight_decay,
                         .clip = flags.gradient_clip,
-                        .dtype = accumulation_type(settings.dtype)};
-  settings.learning_rate = learning_rate_of(flags, *settings.model, examples);
+                        .dtype = accumulation_type(workload.dtype)};
+  workload.learning_rate = learning_rate_of(flags, *workload.model, examples);
   resolve_sharing(settings, parsed);
   suit_synthetic_images(settings);
-  const BatchRequest& request = settings.batch_request;
+  const BatchRequest& request = workload.batch_request;
   return with_batch(settings, request.rule == BatchRequest::Rule::given
                                   ? request.sizes.at(0)
-                                  : settings.model->default_batch);
+                                  : workload.model->default_batch);
 }
 
 }  // namespace bench

@@ -16,27 +16,27 @@ namespace {
 std::string nccl_version() { return nccl::Library().version(); }
 
 /// NCCL accepts one tower per GPU.
-AllReduceOffer offer_of(const RunSettings& settings) {
-  return {.nccl = settings.device == RunDevice::gpu && !settings.gpu.virtual_towers};
+AllReduceOffer offer_of(const Execution& execution) {
+  return {.nccl = execution.device == RunDevice::gpu && !execution.gpu.virtual_towers};
 }
 
 std::string nccl_notice() { return fmt::format("NCCL {} adds the gradients", nccl_version()); }
 
 /// Handles a request for NCCL: throws UsageError if it cannot add the gradients.
 void check_nccl(RunSettings& settings) {
-  if (settings.towers == 1 || settings.gpu.plan_for) {
+  if (settings.workload.towers == 1 || settings.execution.gpu.plan_for) {
     return;
   }
-  if (settings.device != RunDevice::gpu) {
-    throw UsageError(
-        fmt::format("--all_reduce_spec=nccl: NCCL does not support --device={}; use one of {}",
-                    settings.device_label, describe_algorithms(offer_of(settings))));
+  if (settings.execution.device != RunDevice::gpu) {
+    throw UsageError(fmt::format(
+        "--all_reduce_spec=nccl: NCCL does not support --device={}; use one of {}",
+        settings.execution.device_label, describe_algorithms(offer_of(settings.execution))));
   }
-  if (settings.gpu.virtual_towers) {
+  if (settings.execution.gpu.virtual_towers) {
     throw UsageError(fmt::format(
         "--all_reduce_spec=nccl: NCCL supports one tower per GPU, but --virtual_gpus={} "
         "puts all on one; omit one of the flags",
-        settings.towers));
+        settings.workload.towers));
   }
   try {
     settings.notices.push_back(nccl_notice());
@@ -47,7 +47,8 @@ void check_nccl(RunSettings& settings) {
 
 /// A single GPU has nothing to add, but may try NCCL.
 void try_nccl(RunSettings& settings) {
-  if (settings.device != RunDevice::gpu || settings.towers > 1 || settings.gpu.plan_for) {
+  if (settings.execution.device != RunDevice::gpu || settings.workload.towers > 1 ||
+      settings.execution.gpu.plan_for) {
     return;
   }
   try {
@@ -56,23 +57,24 @@ void try_nccl(RunSettings& settings) {
   } catch (const UsageError& error) {
     settings.notices.push_back(
         fmt::format("the gradients of one GPU are not added: {}", error.what()));
-    settings.sharing.sums.spec.clear();
+    settings.execution.sharing.sums.spec.clear();
   }
 }
 
 /// Chooses NCCL by default, or reports why the host adds instead.
 void choose_nccl(RunSettings& settings) {
-  if (settings.device != RunDevice::gpu || settings.towers == 1 || settings.gpu.plan_for) {
+  if (settings.execution.device != RunDevice::gpu || settings.workload.towers == 1 ||
+      settings.execution.gpu.plan_for) {
     return;
   }
-  if (settings.gpu.virtual_towers) {
+  if (settings.execution.gpu.virtual_towers) {
     settings.notices.emplace_back(
         "gradients are added in host memory: NCCL supports one tower per GPU");
     return;
   }
   try {
     settings.notices.push_back(nccl_notice());
-    settings.sharing.sums.spec = {{.algorithm = "nccl"}};
+    settings.execution.sharing.sums.spec = {{.algorithm = "nccl"}};
   } catch (const UsageError& error) {
     settings.notices.push_back(fmt::format("gradients are added in host memory: {}", error.what()));
   }
@@ -80,16 +82,17 @@ void choose_nccl(RunSettings& settings) {
 
 /// Adds NCCL to the timed algorithms, or reports why not.
 void time_nccl(RunSettings& settings) {
-  if (settings.device != RunDevice::gpu || settings.towers == 1 || settings.gpu.plan_for) {
+  if (settings.execution.device != RunDevice::gpu || settings.workload.towers == 1 ||
+      settings.execution.gpu.plan_for) {
     return;
   }
-  if (settings.gpu.virtual_towers) {
+  if (settings.execution.gpu.virtual_towers) {
     settings.notices.emplace_back("NCCL is not timed: it supports one tower per GPU");
     return;
   }
   try {
     settings.notices.push_back(fmt::format("NCCL {} is timed too", nccl_version()));
-    settings.sharing.nccl_timed = true;
+    settings.execution.sharing.nccl_timed = true;
   } catch (const UsageError& error) {
     settings.notices.push_back(fmt::format("NCCL is not timed: {}", error.what()));
   }
@@ -98,14 +101,14 @@ void time_nccl(RunSettings& settings) {
 /// Checks what towers that each hold the sum of gradients do not support.
 void check_sums(RunSettings& settings, const Flags& flags) {
   if (flags.hierarchical_copy) {
-    hierarchical_leaders(flags.network_topology, settings.towers, 0);
+    hierarchical_leaders(flags.network_topology, settings.workload.towers, 0);
   }
   // tf_cnn_benchmarks sends only these gradients in 16 bits.
   if (!asks_for_16_bits(flags) || flags.variable_update != "replicated") {
     return;
   }
   if (flags.compact_gradient_transfer) {
-    settings.sharing.compact = true;
+    settings.workload.compact = true;
     return;
   }
   settings.notices.emplace_back(
@@ -142,12 +145,14 @@ std::vector<int> ring_order(const std::string& text, int towers) {
 }  // namespace
 
 std::string joined_gradients_notice(const RunSettings& settings) {
-  if (settings.towers == 1 || !settings.training() || !settings.reduction) {
+  const Workload& workload = settings.workload;
+  if (workload.towers == 1 || !workload.training() || !workload.reduction) {
     return "";
   }
-  const bool summed = settings.reduction == GradientReduction::sum;
-  const LearningRate rate(settings.learning_rate);
-  const std::int64_t last = settings.warmup.num_batches + settings.steps.num_batches - 1;
+  const bool summed = workload.reduction == GradientReduction::sum;
+  const LearningRate rate(workload.learning_rate);
+  const std::int64_t last =
+      settings.execution.warmup.num_batches + settings.execution.steps.num_batches - 1;
   const auto over_the_run = [&](double factor) {
     const double begin = rate.at(0) * factor;
     const double end = rate.at(std::max<std::int64_t>(last, 0)) * factor;
@@ -158,37 +163,37 @@ std::string joined_gradients_notice(const RunSettings& settings) {
   if (!summed) {
     return fmt::format(
         "the gradients of {} devices are averaged: the effective learning rate is {}",
-        settings.towers, over_the_run(1));
+        workload.towers, over_the_run(1));
   }
-  const std::string_view optimizer = row_of(settings.optimizer.rule).name;
+  const std::string_view optimizer = row_of(workload.optimizer.rule).name;
   if (optimizer != "sgd" && optimizer != "momentum") {
     return fmt::format(
         "the gradients of {} devices are summed: the learning rate is {}. How much larger the "
         "updates "
         "are than with --gradient_reduction=mean depends on {}",
-        settings.towers, over_the_run(1), optimizer);
+        workload.towers, over_the_run(1), optimizer);
   }
-  const LearningRateRequest& request = settings.learning_rate.request;
-  const bool divided = settings.learning_rate.model == ModelRate::resnet &&
+  const LearningRateRequest& request = workload.learning_rate.request;
+  const bool divided = workload.learning_rate.model == ModelRate::resnet &&
                        !request.init_learning_rate && !request.piecewise_schedule;
-  const std::string effective = over_the_run(settings.towers);
+  const std::string effective = over_the_run(workload.towers);
   return divided ? fmt::format(
                        "the gradients of {} devices are summed: the effective learning rate is {}, "
                        "as for their mean, because ResNet's default rate is divided by {}",
-                       settings.towers, effective, settings.towers)
+                       workload.towers, effective, workload.towers)
                  : fmt::format(
                        "the gradients of {} devices are summed: the effective learning rate is {}, "
                        "{} times that of their mean (--gradient_reduction=mean)",
-                       settings.towers, effective, settings.towers);
+                       workload.towers, effective, workload.towers);
 }
 
-std::string compact_gradients_notice(const RunSettings& settings) {
-  if (!settings.sharing.compact) {
+std::string compact_gradients_notice(const Workload& workload) {
+  if (!workload.compact) {
     return "";
   }
   const std::string notice = fmt::format("gradients are sent and added in {}, 2 bytes per element",
-                                         name_of(settings.dtype));
-  if (settings.dtype != DType::f16 || settings.loss_scale.automatic) {
+                                         name_of(workload.dtype));
+  if (workload.dtype != DType::f16 || workload.loss_scale.automatic) {
     return notice;
   }
   return fmt::format(
@@ -205,54 +210,56 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
     throw UsageError(
         "--staged_vars cannot be combined with --datasets_use_prefetch; omit one of them");
   }
-  settings.sharing = {
+  settings.execution.sharing = {
       .one_holder = flags.local_parameter_device == "cpu",
-      .relaxed = flags.variable_consistency == "relaxed",
-      .staged = flags.staged_vars,
       .sums = {.packs = static_cast<int>(flags.gradient_repacking),
                .small = {.max_bytes = flags.agg_small_grads_max_bytes,
                          .max_group = flags.agg_small_grads_max_group},
                .buckets = {.bytes = static_cast<std::size_t>(flags.allreduce_bucket_mb) << 20U},
                .overlap = flags.overlap,
                .nccl_timeout = std::chrono::seconds(flags.nccl_timeout)},
-      .timed = spec == "auto" && all_reduces(settings)};
+      .timed = spec == "auto" && all_reduces(settings.workload)};
   if (!flags.gpu_indices.empty()) {
-    settings.sharing.sums.ring_order = ring_order(flags.gpu_indices, settings.towers);
+    settings.execution.sharing.sums.ring_order =
+        ring_order(flags.gpu_indices, settings.workload.towers);
   }
-  settings.reduction = settings.strategy->reduction;
+  settings.workload.reduction = settings.workload.strategy->reduction;
   if (flags.gradient_reduction) {
-    settings.reduction =
+    settings.workload.reduction =
         flags.gradient_reduction == "sum" ? GradientReduction::sum : GradientReduction::mean;
   }
   if (flags.hierarchical_copy) {
-    settings.sharing.sums.spec = {
+    settings.execution.sharing.sums.spec = {
         {.algorithm = fmt::format("hierarchical/{}", flags.network_topology)}};
   } else if (!spec.empty() && spec != "auto") {
-    settings.sharing.sums.spec = parse_all_reduce_spec(spec, offer_of(settings));
+    settings.execution.sharing.sums.spec =
+        parse_all_reduce_spec(spec, offer_of(settings.execution));
   }
-  if (all_reduces(settings)) {
-    if (settings.towers > 1) {
+  if (all_reduces(settings.workload)) {
+    if (settings.workload.towers > 1) {
       check_sums(settings, flags);
     }
     // A single GPU tries NCCL.
-    if (!spec.empty() && (settings.towers > 1 || adds_by_nccl(settings.sharing.sums.spec))) {
-      check_all_reduce_spec(spec, settings.towers, offer_of(settings));
+    if (!spec.empty() &&
+        (settings.workload.towers > 1 || adds_by_nccl(settings.execution.sharing.sums.spec))) {
+      check_all_reduce_spec(spec, settings.workload.towers, offer_of(settings.execution));
     }
-    if (adds_by_nccl(settings.sharing.sums.spec)) {
+    if (adds_by_nccl(settings.execution.sharing.sums.spec)) {
       check_nccl(settings);
       try_nccl(settings);
-    } else if (settings.sharing.timed) {
+    } else if (settings.execution.sharing.timed) {
       time_nccl(settings);
     } else if (spec.empty() && !flags.hierarchical_copy) {
       choose_nccl(settings);
     }
   }
-  if (settings.towers == 1 || !settings.training() || !settings.reduction) {
+  if (settings.workload.towers == 1 || !settings.workload.training() ||
+      !settings.workload.reduction) {
     return;
   }
   // ResNet's own learning rate compensates for the sum.
-  settings.learning_rate.summed_devices =
-      settings.reduction == GradientReduction::sum ? settings.towers : 1;
+  settings.workload.learning_rate.summed_devices =
+      settings.workload.reduction == GradientReduction::sum ? settings.workload.towers : 1;
 }
 
 }  // namespace bench

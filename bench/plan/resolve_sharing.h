@@ -17,6 +17,6 @@ std::string joined_gradients_notice(const RunSettings& settings);
 
 /// Names the 16-bit type in which gradients are sent; empty if they are not. Requires the resolved
 /// type of the run.
-std::string compact_gradients_notice(const RunSettings& settings);
+std::string compact_gradients_notice(const Workload& workload);
 
 }  // namespace bench

@@ -3,10 +3,11 @@
 namespace bench {
 
 std::vector<std::string> rounding_notices(const RunSettings& settings) {
+  const Workload& workload = settings.workload;
   std::vector<std::string> notices;
-  if (settings.input.type == SlotType::u8) {
-    const bool mixed = settings.dataset->format == "tfrecord" &&
-                       settings.input.dataset->resize_method == ResizeMethod::bilinear;
+  if (settings.execution.slots == SlotType::u8) {
+    const bool mixed = workload.dataset->format == "tfrecord" &&
+                       workload.input.dataset->resize_method == ResizeMethod::bilinear;
     notices.emplace_back(
         mixed
             ? "images are sent to the device as uint8 and normalised there: each pixel is rounded "
@@ -15,7 +16,8 @@ std::vector<std::string> rounding_notices(const RunSettings& settings) {
             : "images are sent to the device as uint8 and normalised there: no pixel is rounded, "
               "because the resize does not interpolate");
   }
-  if (settings.gpu.tf32 && settings.device == RunDevice::gpu && settings.dtype == DType::f32) {
+  if (workload.tf32 && settings.execution.device == RunDevice::gpu &&
+      workload.dtype == DType::f32) {
     notices.emplace_back(
         "--use_tf32: convolutions and products in f32 round their inputs to TF32 (10 bits of "
         "fraction) if the card supports it");

@@ -52,10 +52,10 @@ std::string_view name_of(ChosenBy chosen_by) {
 }
 
 RunSettings with_batch(RunSettings settings, std::int64_t batch) {
-  settings.batch = batch;
-  settings.step_request.examples_per_step = settings.global_batch();
-  settings.steps = plan_steps(settings.step_request);
-  settings.learning_rate.examples_per_step = settings.global_batch();
+  settings.workload.batch = batch;
+  settings.execution.step_request.examples_per_step = settings.workload.global_batch();
+  settings.execution.steps = plan_steps(settings.execution.step_request);
+  settings.workload.learning_rate.examples_per_step = settings.workload.global_batch();
   return settings;
 }
 
@@ -63,49 +63,50 @@ std::int64_t own_classes(const Model& model, const Dataset& dataset) {
   return model.num_classes > 0 ? model.num_classes : std::int64_t{dataset.num_classes};
 }
 
-std::int32_t layer_step(const RunSettings& settings, std::int64_t global_step) {
-  return settings.deterministic_layers ? -1 : static_cast<std::int32_t>(global_step);
+std::int32_t layer_step(const Workload& workload, std::int64_t global_step) {
+  return workload.deterministic_layers ? -1 : static_cast<std::int32_t>(global_step);
 }
 
-LossScaleRule loss_scale_rule(const RunSettings& settings) {
-  if (!is_half(settings.dtype)) {
+LossScaleRule loss_scale_rule(const Workload& workload) {
+  if (!is_half(workload.dtype)) {
     return {};
   }
   constexpr double kModelsScale = 128;
-  const LossScaleSettings& asked = settings.loss_scale;
-  return {.initial = asked.initial.value_or(settings.dtype == DType::f16 ? kModelsScale : 1),
+  const LossScaleSettings& asked = workload.loss_scale;
+  return {.initial = asked.initial.value_or(workload.dtype == DType::f16 ? kModelsScale : 1),
           .automatic = asked.automatic,
           .increase_every = asked.increase_every};
 }
 
-bool all_reduces(const RunSettings& settings) {
-  const std::string_view name = settings.strategy->name;
-  return settings.training() && name != "parameter_server" && name != "independent";
+bool all_reduces(const Workload& workload) {
+  const std::string_view name = workload.strategy->name;
+  return workload.training() && name != "parameter_server" && name != "independent";
 }
 
 RunSettings of_tower(RunSettings settings, int tower) {
-  settings.tower = tower;
+  settings.workload.tower = tower;
   return settings;
 }
 
 StrategySettings strategy_settings(const RunSettings& settings) {
-  StrategySettings result{.optimizer = settings.optimizer,
-                          .one_holder = settings.sharing.one_holder,
-                          .relaxed = settings.sharing.relaxed,
-                          .staged = settings.sharing.staged,
-                          .sums = settings.sharing.sums};
-  result.optimizer.loss_scale = loss_scale_rule(settings);
-  if (settings.sharing.compact) {
-    result.sums.narrow = settings.dtype;
+  const Workload& workload = settings.workload;
+  StrategySettings result{.optimizer = workload.optimizer,
+                          .one_holder = settings.execution.sharing.one_holder,
+                          .relaxed = workload.relaxed,
+                          .staged = workload.staged,
+                          .sums = settings.execution.sharing.sums};
+  result.optimizer.loss_scale = loss_scale_rule(workload);
+  if (workload.compact) {
+    result.sums.narrow = workload.dtype;
   }
-  if (settings.reduction == GradientReduction::sum) {
-    result.optimizer.weight_decay *= settings.towers;
+  if (workload.reduction == GradientReduction::sum) {
+    result.optimizer.weight_decay *= workload.towers;
   }
   return result;
 }
 
-double gradient_scale(const RunSettings& settings) {
-  return settings.reduction == GradientReduction::mean ? 1.0 / settings.towers : 1.0;
+double gradient_scale(const Workload& workload) {
+  return workload.reduction == GradientReduction::mean ? 1.0 / workload.towers : 1.0;
 }
 
 }  // namespace bench

@@ -35,7 +35,6 @@ struct GpuSettings {
   std::optional<std::string> plan_for = {};
   /// All towers share one card.
   bool virtual_towers = false;
-  bool tf32 = false;
   /// Fuse batch norms into the convolutions that produce their input, where the card supports it.
   bool conv_statistics = true;
   /// Fuse batch norms into the convolutions that read them, too.
@@ -68,18 +67,10 @@ struct InputSettings {
   std::optional<DatasetOptions> dataset = {};
   /// A safetensors file.
   std::optional<std::string> file = {};
-  /// The type of the dataset's slots; with u8 the device normalizes the images.
-  SlotType type = SlotType::f32;
 };
 
-/// Other files that a run reads and writes; unset: none.
-struct RunFiles {
-  /// The files from which flags were read.
-  std::vector<std::string> flag_files = {};
-  /// Read into RunSettings::choices: a file of choices, or a record that contains choices.
-  std::optional<std::string> choices = {};
-  std::optional<std::string> init_from = {};
-  bool init_from_partial = false;
+/// The files that a run writes; unset: none.
+struct OutputFiles {
   std::optional<std::string> save_variables = {};
   std::optional<std::string> dump_tensors = {};
   std::optional<std::string> trace = {};
@@ -114,42 +105,29 @@ struct LossScaleSettings {
   std::int64_t increase_every = LossScaleRule().increase_every;
 };
 
-/// The resolved settings of a run, from its flags, with every default filled in.
-struct RunSettings {
+/// What a run computes. Two runs with equal workloads compute the same numbers, to rounding.
+struct Workload {
   const Model* model = nullptr;
   const Dataset* dataset = nullptr;
   RunMode mode = RunMode::training;
-  RunDevice device = RunDevice::cpu;
-  /// The flag's own spelling, for the header's device names.
-  std::string device_label = {};
-  GpuSettings gpu = {};
-  /// The number of devices that compute concurrently, one tower each.
-  int towers = 1;
-  /// The tower for which a network is built. Its images follow those of the preceding towers.
-  int tower = 0;
-  /// The threads of each CPU device; unset: one per core, with the cores divided among devices.
-  std::optional<int> threads = {};
-  /// Each CPU device uses the processors and memory of one NUMA node.
-  bool numa_affinity = false;
-  DataFormat format = DataFormat::automatic;
-  /// The kernels and layouts of the plan; null: chosen by estimates.
-  std::shared_ptr<const ChoicesFile> choices = {};
-  ChosenBy chosen_by = ChosenBy::estimates;
-  Autotune autotune = Autotune::off;
-  /// Use only kernels that give the same bits each time.
-  bool deterministic = false;
   DType dtype = DType::f32;
   /// `dtype` is not resolved yet: the faster of bf16 and f16 on the device (choose_precision).
   bool choose_half = false;
   /// Layers run in int8; `dtype` applies to the others.
   bool int8 = false;
   std::int64_t calibration_batches = 2;
+  /// GPUs may round the inputs of f32 products to TF32.
+  bool tf32 = false;
 
   /// The batch size that --batch_size requested.
   BatchRequest batch_request = {};
   /// Images per step of one device. If --batch_size gives no number (a list, auto, max), it is the
   /// model's default until one is chosen.
   std::int64_t batch = 0;
+  /// The number of devices that compute concurrently, one tower each.
+  int towers = 1;
+  /// The tower for which a network is built. Its images follow those of the preceding towers.
+  int tower = 0;
   /// Height and width of the network's input, in pixels.
   std::int64_t image_size = 0;
   std::int64_t num_classes = 0;
@@ -159,13 +137,12 @@ struct RunSettings {
   bool freeze = false;
   /// Dropout and drop-path are off.
   bool deterministic_layers = false;
+  bool print_training_accuracy = false;
   std::uint64_t seed = 1234;
 
-  Warmup warmup = {};
-  StepCountOptions step_request = {};
-  StepCount steps = {};
-  /// The time limit of the run, warm-up included.
-  std::optional<double> max_seconds = {};
+  InputSettings input = {};
+  std::optional<std::string> init_from = {};
+  bool init_from_partial = false;
 
   OptimizerSettings optimizer = {.weight_decay = NetworkOptions{}.weight_decay};
   LossScaleSettings loss_scale = {};
@@ -173,30 +150,12 @@ struct RunSettings {
   const StrategyRow* strategy = &all_strategies().front();
   /// The reduction of the towers' gradients; nullopt if they are not reduced.
   std::optional<GradientReduction> reduction = {};
-  /// The parts of the strategy that do not concern its optimizer.
-  struct Sharing {
-    bool one_holder = false;
-    bool relaxed = false;
-    bool staged = false;
-    /// Their 16-bit type is resolved later: see strategy_settings().
-    SumSettings sums = {};
-    /// Gradients are sent and added in the run's 16-bit compute type.
-    bool compact = false;
-    /// The fastest algorithm is chosen by timing.
-    bool timed = false;
-    bool nccl_timed = false;
-  };
-  Sharing sharing = {};
-
-  InputSettings input = {};
-  RunFiles files = {};
-  RecordSettings record = {};
-  LineSettings lines = {};
-  bool print_training_accuracy = false;
-  bool profile = false;
-  DumpSettings dump = {};
-  /// Sentences for the user about differences from the requested settings.
-  std::vector<std::string> notices = {};
+  /// Apply the gradients of the previous step.
+  bool relaxed = false;
+  /// Also compute with the variables of the previous step.
+  bool staged = false;
+  /// Gradients are sent and added in the run's 16-bit compute type.
+  bool compact = false;
 
   [[nodiscard]] bool training() const { return mode == RunMode::training; }
   /// Images per step of all devices.
@@ -205,13 +164,76 @@ struct RunSettings {
   [[nodiscard]] bool frozen() const { return !training() && (freeze || int8); }
   [[nodiscard]] bool accuracies() const { return !training() || print_training_accuracy; }
   [[nodiscard]] bool synthetic() const { return !input.dataset && !input.file; }
+};
+
+/// How, where and for how long a run computes its workload.
+struct Execution {
+  RunDevice device = RunDevice::cpu;
+  /// The flag's own spelling, for the header's device names.
+  std::string device_label = {};
+  GpuSettings gpu = {};
+  /// The threads of each CPU device; unset: one per core, with the cores divided among devices.
+  std::optional<int> threads = {};
+  /// Each CPU device uses the processors and memory of one NUMA node.
+  bool numa_affinity = false;
+
+  DataFormat format = DataFormat::automatic;
+  /// The kernels and layouts of the plan; null: chosen by estimates.
+  std::shared_ptr<const ChoicesFile> choices = {};
+  /// The file that contains `choices`: the output of --dump=choices, or a record.
+  std::optional<std::string> choices_file = {};
+  ChosenBy chosen_by = ChosenBy::estimates;
+  Autotune autotune = Autotune::off;
+  /// Use only kernels that give the same bits each time.
+  bool deterministic = false;
+  /// The type of the input slots; with u8 the device normalizes the images.
+  SlotType slots = SlotType::f32;
+
+  Warmup warmup = {};
+  StepCountOptions step_request = {};
+  StepCount steps = {};
+  /// The time limit of the run, warm-up included.
+  std::optional<double> max_seconds = {};
+
+  /// How the towers' gradients are added.
+  struct Sharing {
+    /// One device holds all variables.
+    bool one_holder = false;
+    /// Their 16-bit type is resolved later: see strategy_settings().
+    SumSettings sums = {};
+    /// The fastest algorithm is chosen by timing.
+    bool timed = false;
+    bool nccl_timed = false;
+  };
+  Sharing sharing = {};
+
   /// Options that control how its graph is planned.
   [[nodiscard]] LoweringOptions lowering() const {
     return {.format = format,
             .pinned = choices == nullptr ? nullptr : &choices->choices,
             .deterministic = deterministic,
-            .pixels = input.type == SlotType::u8 ? "images" : ""};
+            .pixels = slots == SlotType::u8 ? "images" : ""};
   }
+};
+
+/// What a run prints and writes.
+struct Outputs {
+  OutputFiles files = {};
+  /// The files from which flags were read, which no output may overwrite.
+  std::vector<std::string> flag_files = {};
+  RecordSettings record = {};
+  LineSettings lines = {};
+  bool profile = false;
+  DumpSettings dump = {};
+};
+
+/// The resolved settings of a run, from its flags, with every default filled in.
+struct RunSettings {
+  Workload workload = {};
+  Execution execution = {};
+  Outputs outputs = {};
+  /// Sentences for the user about differences from the requested settings.
+  std::vector<std::string> notices = {};
 };
 
 /// The settings of the same run with another number of images per step. Adjusts the learning rate,
@@ -222,13 +244,13 @@ RunSettings with_batch(RunSettings settings, std::int64_t batch);
 std::int64_t own_classes(const Model& model, const Dataset& dataset);
 
 /// The step number for dropout and drop-path: -1 turns them off with --deterministic_layers.
-std::int32_t layer_step(const RunSettings& settings, std::int64_t global_step);
+std::int32_t layer_step(const Workload& workload, std::int64_t global_step);
 
 /// The loss scaling rule of a run; only 16-bit types scale the loss.
-LossScaleRule loss_scale_rule(const RunSettings& settings);
+LossScaleRule loss_scale_rule(const Workload& workload);
 
 /// True if every tower gets the sums of all towers' gradients.
-bool all_reduces(const RunSettings& settings);
+bool all_reduces(const Workload& workload);
 
 /// The settings of one of the run's towers.
 RunSettings of_tower(RunSettings settings, int tower);
@@ -238,6 +260,6 @@ RunSettings of_tower(RunSettings settings, int tower);
 StrategySettings strategy_settings(const RunSettings& settings);
 
 /// The factor by which an update multiplies the reduced gradients.
-double gradient_scale(const RunSettings& settings);
+double gradient_scale(const Workload& workload);
 
 }  // namespace bench

@@ -7,13 +7,13 @@
 namespace bench {
 RunTensorFiles::RunTensorFiles(const RunSettings& settings, const Graph& network)
     : settings_(settings) {
-  const RunFiles& files = settings.files;
-  if (files.init_from) {
-    source_.emplace(*files.init_from);
+  const OutputFiles& files = settings.outputs.files;
+  if (settings.workload.init_from) {
+    source_.emplace(*settings.workload.init_from);
     plan_ = plan_load(*source_, network,
-                      files.init_from_partial ? LoadMode::partial : LoadMode::complete);
+                      settings.workload.init_from_partial ? LoadMode::partial : LoadMode::complete);
   }
-  if (settings.input.file) {
+  if (settings.workload.input.file) {
     make_run_input(settings, Layout("nchw"));  // Throws when the file does not fit.
   }
   if (files.save_variables) {
@@ -60,8 +60,8 @@ void RunTensorFiles::save(Executor& executor, std::int64_t global_step) const {
 std::map<std::string, std::string> RunTensorFiles::metadata(std::int64_t global_step) const {
   return {{"format", "bench"},
           {"bench_version", results::source_info().bench_version},
-          {"model", std::string(settings_.model->name)},
-          {"dataset", std::string(settings_.dataset->name)},
+          {"model", std::string(settings_.workload.model->name)},
+          {"dataset", std::string(settings_.workload.dataset->name)},
           {"global_step", std::to_string(global_step)}};
 }
 

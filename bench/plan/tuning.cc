@@ -41,10 +41,10 @@ TuningKey key_of(const TuningRequest& request, const Graph& graph) {
   std::ostringstream text;
   text << graph;
   TuningKey key = request.identity;
-  key.subject.insert({{"autotune", std::string(name_of(settings.autotune))},
-                      {"deterministic", settings.deterministic ? "true" : "false"},
-                      {"data_format", std::string(name_of(settings.format))},
-                      {"use_tf32", settings.gpu.tf32 ? "true" : "false"},
+  key.subject.insert({{"autotune", std::string(name_of(settings.execution.autotune))},
+                      {"deterministic", settings.execution.deterministic ? "true" : "false"},
+                      {"data_format", std::string(name_of(settings.execution.format))},
+                      {"use_tf32", settings.workload.tf32 ? "true" : "false"},
                       {"graph", results::sha256_hex(text.str())}});
   return key;
 }
@@ -58,12 +58,12 @@ std::optional<Choices> kept_choices(const TuningRequest& request, const TuningKe
                                     std::vector<std::string>& notices) {
   TuningCache::Found found = request.cache.find(key);
   if (found.choices) {
-    LoweringOptions options = request.settings.lowering();
+    LoweringOptions options = request.settings.execution.lowering();
     options.pinned = &*found.choices;
     try {
       const Plan plan(request.graph, request.backend, options);
       if (fits(request, run_memory(request.settings, request.backend, tower_plan(plan),
-                                   request.settings.batch))) {
+                                   request.settings.workload.batch))) {
         return std::move(found.choices);
       }
       found.why_not = "the stored choices need more memory than is free now";
@@ -125,20 +125,20 @@ TuningResult tune(const TuningRequest& request) {
     result.kept = true;
     return result;
   }
-  const Plan estimated(request.graph, request.backend, settings.lowering());
+  const Plan estimated(request.graph, request.backend, settings.execution.lowering());
   result.choices = estimated.lowered.choices;
   const PlannedMemory memory =
-      run_memory(settings, request.backend, tower_plan(estimated), settings.batch);
+      run_memory(settings, request.backend, tower_plan(estimated), settings.workload.batch);
   if (!fits(request, memory)) {
     return result;  // The run is refused later, with a message that names what fits.
   }
   CandidateTimer timer(request.backend, request.timer, timing_memory(request.limits, memory),
                        request.watch);
-  LoweringOptions options = settings.lowering();
+  LoweringOptions options = settings.execution.lowering();
   options.tuner.seconds = [&](const Graph& graph, const Node& node, const Candidate& candidate) {
     return timer.seconds(graph, node, candidate);
   };
-  if (settings.autotune == Autotune::quick) {
+  if (settings.execution.autotune == Autotune::quick) {
     options.tuner.most = kQuick;
   }
   result.choices = choose(estimated.graph, request.backend, options).choices;

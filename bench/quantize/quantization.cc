@@ -37,7 +37,7 @@ std::int64_t images_at_once(std::int64_t batch) {
 class CalibrationInput {
  public:
   explicit CalibrationInput(RunSettings settings) : settings_(std::move(settings)) {
-    settings_.input.type = SlotType::f32;  // Calibration reads it itself.
+    settings_.execution.slots = SlotType::f32;  // Calibration reads it itself.
     source_ = make_run_input(settings_, kLayout);
   }
 
@@ -45,8 +45,8 @@ class CalibrationInput {
 
   /// The next batch, which calibration has not seen unless its epoch is above 0.
   InputBatch next_unseen() {
-    if (settings_.synthetic()) {
-      ++settings_.seed;
+    if (settings_.workload.synthetic()) {
+      ++settings_.workload.seed;
       source_ = make_run_input(settings_, kLayout);
     }
     return source_->next();
@@ -87,23 +87,25 @@ std::string text_of(const Captured<double>& decibels) {
 
 Quantization::Quantization(const RunSettings& settings, Backend& backend, InitialValues& values,
                            std::ostream& progress, const Watch& watch)
-    : classes_(settings.num_classes),
-      trained_(settings.files.init_from.has_value()),
-      labelled_(!settings.synthetic()) {
-  const auto batches = settings.calibration_batches;
+    : classes_(settings.workload.num_classes),
+      trained_(settings.workload.init_from.has_value()),
+      labelled_(!settings.workload.synthetic()) {
+  const auto batches = settings.workload.calibration_batches;
   progress << stderr_line::calibrating
-           << (batches == 1 ? fmt::format("1 batch of {} in f32", settings.batch)
-                            : fmt::format("{} batches of {} in f32", batches, settings.batch))
+           << (batches == 1
+                   ? fmt::format("1 batch of {} in f32", settings.workload.batch)
+                   : fmt::format("{} batches of {} in f32", batches, settings.workload.batch))
            << std::endl;
-  const std::int64_t at_once = images_at_once(settings.batch);
-  Calibration calibration(build_float_graph(settings, backend, at_once), backend, settings.format,
-                          values);
+  const std::int64_t at_once = images_at_once(settings.workload.batch);
+  Calibration calibration(build_float_graph(settings.workload, backend, at_once), backend,
+                          settings.execution.format, values);
   CalibrationInput input(settings);
   const auto labels_at_once = static_cast<std::size_t>(at_once);
-  const std::size_t pixels_at_once = image_elements(settings) * labels_at_once;
-  const auto parts = static_cast<std::size_t>(settings.batch / at_once);
+  const std::size_t pixels_at_once = image_elements(settings.workload) * labels_at_once;
+  const auto parts = static_cast<std::size_t>(settings.workload.batch / at_once);
   // Count the calibration batches and the judged batches.
-  const std::int64_t judged = (kLeastJudged + settings.batch - 1) / settings.batch;
+  const std::int64_t judged =
+      (kLeastJudged + settings.workload.batch - 1) / settings.workload.batch;
   const std::int64_t all = batches + judged;
   std::int64_t done = 0;
   // Calls use(images, labels) for parts of the batch, as many images at a time as f32 takes.
@@ -121,7 +123,7 @@ Quantization::Quantization(const RunSettings& settings, Backend& backend, Initia
     const InputBatch batch = input.next_unseen();
     seen_ = seen_ || batch.epoch > 0;
     Kept kept{.images = {batch.images, batch.images + parts * pixels_at_once},
-              .labels = {batch.labels, batch.labels + settings.batch},
+              .labels = {batch.labels, batch.labels + settings.workload.batch},
               .logits = {}};
     for_parts(batch, [&](auto images, auto labels) {
       const auto logits = calibration.logits(images, labels);
@@ -131,7 +133,7 @@ Quantization::Quantization(const RunSettings& settings, Backend& backend, Initia
   }
   tell(watch, all, all);
   QuantizedGraph quantized =
-      build_quantized_graph(settings, backend, settings.batch, calibration.ranges());
+      build_quantized_graph(settings, backend, settings.workload.batch, calibration.ranges());
   quantize_values(quantized.weights, values);
   for (const std::string& refusal : quantized.refusals) {
     LOG(INFO) << "note: a layer stays in f32: " << refusal;

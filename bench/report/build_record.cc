@@ -25,7 +25,7 @@ namespace bench {
 namespace {
 
 /// Records the separate files of a sweep's run instead of those that the flags name.
-void put_files(const RunFiles& files, results::FlagValues& values) {
+void put_files(const OutputFiles& files, results::FlagValues& values) {
   for (const auto& [flag, path] :
        {std::pair{"result_file", &files.result}, std::pair{"save_variables", &files.save_variables},
         std::pair{"trace_file", &files.trace}}) {
@@ -44,24 +44,25 @@ results::FlagValues explicit_flags(const RunSettings& settings, const ParseResul
   }
   if (const auto batch = values.find("batch_size"); batch != values.end()) {
     // With a list, auto or max, the value is the batch size of this run.
-    const bool own = settings.batch_request.rule == BatchRequest::Rule::model;
-    batch->second = own ? std::int64_t{0} : settings.batch;
+    const bool own = settings.workload.batch_request.rule == BatchRequest::Rule::model;
+    batch->second = own ? std::int64_t{0} : settings.workload.batch;
   }
-  put_files(settings.files, values);
+  put_files(settings.outputs.files, values);
   return values;
 }
 
-bool pixels_travel(const RunSettings& settings) { return settings.input.type == SlotType::u8; }
+bool pixels_travel(const Execution& execution) { return execution.slots == SlotType::u8; }
 
 /// All flags with their effective values; unset flags that have a default rule are filled in.
 results::FlagValues effective_flags(const RunSettings& settings, const ParseResult& parsed) {
+  const Workload& workload = settings.workload;
   results::FlagValues values;
   for (const auto& [name, value] : flag_values(parsed.flags)) {
     values[std::string(name)] = value;
   }
-  put_files(settings.files, values);
-  values["num_classes"] = settings.num_classes;
-  const LearningRateOptions& rate = settings.learning_rate;
+  put_files(settings.outputs.files, values);
+  values["num_classes"] = workload.num_classes;
+  const LearningRateOptions& rate = workload.learning_rate;
   if (!rate.request.init_learning_rate && !rate.request.piecewise_schedule) {
     // No flag sets the rates of the other models.
     if (const auto constant = constant_rate(rate.model)) {
@@ -70,11 +71,11 @@ results::FlagValues effective_flags(const RunSettings& settings, const ParseResu
       values["resnet_base_lr"] = rate.resnet_base;
     }
   }
-  if (settings.reduction) {
-    values["gradient_reduction"] = std::string(name_of(*settings.reduction));
+  if (workload.reduction) {
+    values["gradient_reduction"] = std::string(name_of(*workload.reduction));
   }
-  values["autotune"] = std::string(name_of(settings.autotune));
-  values["input_transfer"] = std::string(pixels_travel(settings) ? "uint8" : "float");
+  values["autotune"] = std::string(name_of(settings.execution.autotune));
+  values["input_transfer"] = std::string(pixels_travel(settings.execution) ? "uint8" : "float");
   return values;
 }
 
@@ -125,7 +126,7 @@ std::vector<std::string> tokens_of(const std::vector<Layout>& layouts) {
 }
 
 results::Choices choices_of(const RunSettings& settings, const Choices& choices) {
-  results::Choices result{.by = std::string(name_of(settings.chosen_by)),
+  results::Choices result{.by = std::string(name_of(settings.execution.chosen_by)),
                           .made_for = flags_of_choices(settings)};
   for (const auto& [name, choice] : choices.nodes) {
     result.nodes[name] = {.implementation = choice.implementation,
@@ -156,23 +157,23 @@ void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
   }
 }
 
-std::string data_of(const RunSettings& settings) {
-  if (settings.input.file) {
+std::string data_of(const Workload& workload) {
+  if (workload.input.file) {
     return "file";
   }
-  return std::string(settings.synthetic() ? "synthetic" : settings.dataset->format);
+  return std::string(workload.synthetic() ? "synthetic" : workload.dataset->format);
 }
 
-Captured<results::Storage> storage_of(const RunSettings& settings, const SystemFiles& files) {
-  if (!settings.input.dataset) {
-    return Unknown{settings.synthetic() ? "synthetic images are not read from a file"
+Captured<results::Storage> storage_of(const Workload& workload, const SystemFiles& files) {
+  if (!workload.input.dataset) {
+    return Unknown{workload.synthetic() ? "synthetic images are not read from a file"
                                         : "the whole file is read before the run"};
   }
   std::error_code error;
   const std::filesystem::path folder =
-      std::filesystem::canonical(settings.input.dataset->data_dir, error);
+      std::filesystem::canonical(workload.input.dataset->data_dir, error);
   if (error) {
-    return Unknown{fmt::format("{}: {}", settings.input.dataset->data_dir, error.message())};
+    return Unknown{fmt::format("{}: {}", workload.input.dataset->data_dir, error.message())};
   }
   return capture_storage(files, folder.string());
 }
@@ -246,35 +247,37 @@ void add_tower_times(std::vector<results::TowerTimes>& towers, const SessionResu
 results::Record begin_record(const RunSettings& settings, const ParseResult& parsed,
                              const std::vector<std::string>& command_line,
                              const SystemFiles& files) {
+  const Workload& workload = settings.workload;
+  const Execution& execution = settings.execution;
   results::Record record;
   record.time.start_utc = std::chrono::system_clock::now();
   record.time.monotonic_ns = SteadyClock().now();
   record.time.tz = capture_time_zone();
   record.time.clocksource = capture_clocksource(files);
   record.run_uuid = results::new_run_uuid(record.time.start_utc);
-  record.labels = settings.record.labels;
-  record.cost = settings.record.cost;
-  record.workload = {.model = std::string(settings.model->name),
-                     .printed_model = std::string(settings.model->printed_name),
-                     .mode = settings.training() ? "train" : "fwd",
-                     .data = data_of(settings),
-                     .batch_per_device = settings.batch,
-                     .devices = settings.towers,
-                     .global_batch = settings.global_batch(),
-                     .dtype = settings.int8 ? "int8" : std::string(name_of(settings.dtype)),
-                     .layout = std::string(name_of(settings.format)),
-                     .image_size = static_cast<int>(settings.image_size),
-                     .optimizer = std::string(row_of(settings.optimizer.rule).name),
-                     .variable_update = std::string(settings.strategy->name),
-                     .num_batches = settings.steps.num_batches,
-                     .num_epochs = settings.steps.num_epochs,
-                     .warmup = settings.warmup.num_batches,
-                     .seed = static_cast<std::int64_t>(settings.seed)};
+  record.labels = settings.outputs.record.labels;
+  record.cost = settings.outputs.record.cost;
+  record.workload = {.model = std::string(workload.model->name),
+                     .printed_model = std::string(workload.model->printed_name),
+                     .mode = workload.training() ? "train" : "fwd",
+                     .data = data_of(workload),
+                     .batch_per_device = workload.batch,
+                     .devices = workload.towers,
+                     .global_batch = workload.global_batch(),
+                     .dtype = workload.int8 ? "int8" : std::string(name_of(workload.dtype)),
+                     .layout = std::string(name_of(execution.format)),
+                     .image_size = static_cast<int>(workload.image_size),
+                     .optimizer = std::string(row_of(workload.optimizer.rule).name),
+                     .variable_update = std::string(workload.strategy->name),
+                     .num_batches = execution.steps.num_batches,
+                     .num_epochs = execution.steps.num_epochs,
+                     .warmup = execution.warmup.num_batches,
+                     .seed = static_cast<std::int64_t>(workload.seed)};
   record.flags = flags_of(settings, parsed, command_line);
-  record.dataset.name = std::string(settings.dataset->name);
-  record.dataset.image_type = pixels_travel(settings) ? "u8" : "f32";
+  record.dataset.name = std::string(workload.dataset->name);
+  record.dataset.image_type = pixels_travel(execution) ? "u8" : "f32";
   record.dataset.image_bytes = static_cast<std::int64_t>(slot_image_bytes(settings));
-  record.dataset.storage = storage_of(settings, files);
+  record.dataset.storage = storage_of(workload, files);
   record.source = results::source_info();
   record.build = results::build_info();
   record.host = capture_host(files);
@@ -282,7 +285,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
   record.memory = capture_memory(files);
   record.process = capture_process(files);
   record.env = capture_environment_variables(environ);
-  if (settings.files.benchmark_logs) {
+  if (settings.outputs.files.benchmark_logs) {
     record.tensorflow_env = capture_tensorflow_variables(environ);
   }
   record.load.before = capture_load(files);
@@ -295,7 +298,7 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
   const Graph& graph = executor.graph();
   record.workload.backend = std::string(device.backend->name());
   record.workload.model_params = count_variables(graph).trained.scalars;
-  record.workload.flops_per_image = 2 * multiply_adds(graph) / settings.batch;
+  record.workload.flops_per_image = 2 * multiply_adds(graph) / settings.workload.batch;
   std::vector<int> processors;
   for (const Device& each : devices) {
     if (each.gpu && !processors.empty()) {
@@ -308,7 +311,7 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
   } else {
     record.cpu.processors_used = processors;
   }
-  if (devices.size() > 1 || settings.record.scaling) {
+  if (devices.size() > 1 || settings.outputs.record.scaling) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
       const MemoryNeed planned = memory.of_tower(i);
       record.towers.push_back({.processors = devices[i].gpu || devices[i].anywhere
@@ -368,7 +371,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
     planned.push_back(
         {.name = std::string(region.name), .bytes = static_cast<std::int64_t>(region.bytes)});
   }
-  record.metrics = results::run_metrics({.images_per_step = settings.global_batch(),
+  record.metrics = results::run_metrics({.images_per_step = settings.workload.global_batch(),
                                          .steps = session.steps,
                                          .device_steps = device_steps_of(session),
                                          .wall = session.wall,
@@ -384,8 +387,8 @@ void add_measurements(results::Record& record, const RunSettings& settings,
   record.build.exe_sha256 = program_sha256();
   add_tower_times(record.towers, session);
   record.choices.reduced_on = session.reduced_on;
-  if (settings.record.scaling && !session.steps.empty()) {
-    record.scaling = scaling_of(*settings.record.scaling, record);
+  if (settings.outputs.record.scaling && !session.steps.empty()) {
+    record.scaling = scaling_of(*settings.outputs.record.scaling, record);
   }
   record.series.step_ns = session.steps;
   record.series.device_ns = session.device_steps;

@@ -155,7 +155,7 @@ double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
 }
 
 Profile make_profile(const Executor& executor, const KernelTimes& times, double step_seconds,
-                     const RunSettings& settings) {
+                     const Workload& workload) {
   Profile profile{
       .steps = times.steps, .profiled_seconds = times.whole, .step_seconds = step_seconds};
   const auto& steps = executor.plan().steps;
@@ -167,23 +167,23 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
                             .flops = 2.0 * static_cast<double>(steps[i].work.multiply_adds),
                             .bytes = static_cast<double>(steps[i].work.bytes)});
   }
-  const bool meet = settings.towers > 1 && settings.reduction;
+  const bool meet = workload.towers > 1 && workload.reduction;
   const double exchange = meet ? times.exchange : 0;
   if (exchange > 0) {
     profile.rows.push_back({.name = "all towers",
                             .op = "exchange",
-                            .implementation = std::string(settings.strategy->name),
+                            .implementation = std::string(workload.strategy->name),
                             .seconds = exchange});
   }
   if (times.update > 0) {
     const bool holds_exchange = meet && exchange == 0;
-    const bool updates_all = !meet || all_reduces(settings);
-    const OptimizerSettings& optimizer = settings.optimizer;
+    const bool updates_all = !meet || all_reduces(workload);
+    const OptimizerSettings& optimizer = workload.optimizer;
     const std::size_t elements = executor.memory().gradients / size_of(optimizer.dtype);
     profile.rows.push_back(
         {.name = "all variables",
          .op = holds_exchange ? "exchange and optimizer" : "optimizer",
-         .implementation = holds_exchange ? std::string(settings.strategy->name) : "one pass",
+         .implementation = holds_exchange ? std::string(workload.strategy->name) : "one pass",
          .seconds = times.update - exchange,
          .bytes = updates_all ? static_cast<double>(update_bytes(optimizer, elements) +
                                                     executor.memory().copies)

@@ -49,7 +49,7 @@ struct Profile {
 /// device computes in host memory or is the only one. Otherwise the optimizer's row includes the
 /// exchange between towers.
 Profile make_profile(const Executor& executor, const KernelTimes& times, double step_seconds,
-                     const RunSettings& settings);
+                     const Workload& workload);
 
 /// The time of a row at the ceiling: the larger of its arithmetic time and its memory time.
 double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling);

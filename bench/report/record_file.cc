@@ -43,11 +43,11 @@ class FirstFailure {
 
 }  // namespace
 
-void check_kept(const RunSettings& settings) {
-  if (settings.record.store) {
-    results::check_can_store(*settings.record.store);
+void check_kept(const Outputs& outputs) {
+  if (outputs.record.store) {
+    results::check_can_store(*outputs.record.store);
   }
-  if (const auto& logs = settings.files.benchmark_logs) {
+  if (const auto& logs = outputs.files.benchmark_logs) {
     if (const auto reason = why_no_folder(*logs)) {
       throw UsageError(
           fmt::format("--benchmark_log_dir={}: cannot create this folder: {}", *logs, *reason));
@@ -55,20 +55,20 @@ void check_kept(const RunSettings& settings) {
   }
 }
 
-RecordFile::RecordFile(const RunSettings& settings, results::Record record, std::ostream& out)
-    : logs_(settings.files.benchmark_logs),
-      settings_(settings.record),
+RecordFile::RecordFile(const Outputs& outputs, results::Record record, std::ostream& out)
+    : logs_(outputs.files.benchmark_logs),
+      settings_(outputs.record),
       record_(std::move(record)),
       out_(out) {
-  if (settings.files.result) {
-    result_.emplace(*settings.files.result);
+  if (outputs.files.result) {
+    result_.emplace(*outputs.files.result);
   }
   if (settings_.report_to) {
     report_.emplace(*settings_.report_to);
   }
-  if (!settings.dump.any() && !settings.files.dump_tensors) {
+  if (!outputs.dump.any() && !outputs.files.dump_tensors) {
     store_ = settings_.store;
-    check_kept(settings);
+    check_kept(outputs);
   }
   record_.verification.skipped = "the run ended before the check";
 }

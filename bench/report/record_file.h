@@ -15,7 +15,7 @@ namespace bench {
 /// Checks the destinations of the record without creating anything. Throws UsageError if the folder
 /// of --benchmark_log_dir cannot be created. Throws WriteError or DataError if the store of --store
 /// is unusable.
-void check_kept(const RunSettings& settings);
+void check_kept(const Outputs& outputs);
 
 /// The record of a run. It is written however the run ends.
 class RecordFile {
@@ -23,7 +23,7 @@ class RecordFile {
   /// The run prints its result on `out`, before any record that is written there too. Creates
   /// nothing yet. Throws UsageError if --result_file cannot be written, and what check_kept()
   /// throws.
-  RecordFile(const RunSettings& settings, results::Record record, std::ostream& out);
+  RecordFile(const Outputs& outputs, results::Record record, std::ostream& out);
 
   results::Record& record() { return record_; }
   /// Judges the record and writes it to its file, its store and the logs of --benchmark_log_dir.

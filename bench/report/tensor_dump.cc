@@ -86,21 +86,21 @@ class StepTensors {
 
 }  // namespace
 
-void dump_first_step(const RunSettings& settings, const RunTensorFiles& files, Tower& tower,
+void dump_first_step(const Workload& workload, const RunTensorFiles& files, Tower& tower,
                      const InputBatch& batch, const Watch& watch) {
   if (batch.pixels != nullptr) {
     tower.feed_pixels(batch.pixels, batch.labels);
   } else {
     tower.feed(batch.images, batch.labels);
   }
-  tower.set_parameters({.number = layer_step(settings, 0)});
+  tower.set_parameters({.number = layer_step(workload, 0)});
   tower.upload_parameters();
   tower.enqueue_run();
   tower.wait();
   tell(watch, 1, 1);
   StepTensors step(tower.executor());
   step.add_output("logits");
-  if (settings.training()) {
+  if (workload.training()) {
     step.add_output("loss");
     step.add_sum("total_loss", "loss", "l2_loss");
     step.add_gradients();

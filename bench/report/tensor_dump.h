@@ -11,7 +11,7 @@ namespace bench {
 /// `logits`; when training also `loss` (without the L2 term), `total_loss` (with it), and
 /// `grad/<variable>`. The latter is the derivative of `loss` by a trained variable. Calls `watch`
 /// for the step before writing. Throws WriteError.
-void dump_first_step(const RunSettings& settings, const RunTensorFiles& files, Tower& tower,
+void dump_first_step(const Workload& workload, const RunTensorFiles& files, Tower& tower,
                      const InputBatch& batch, const Watch& watch = {});
 
 }  // namespace bench

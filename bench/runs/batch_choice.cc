@@ -69,7 +69,7 @@ std::size_t list_bytes(const SystemFiles& files) {
 /// diverge.
 RunSettings trial_settings(const RunSettings& settings, std::int64_t batch) {
   RunSettings trial = with_batch(settings, batch);
-  trial.learning_rate.request = {.init_learning_rate = 0};
+  trial.workload.learning_rate.request = {.init_learning_rate = 0};
   return trial;
 }
 
@@ -77,18 +77,19 @@ bool fits(const RunSettings& settings, Backend& backend, const MemoryLimits& all
   if (!allowed.host.known() && !allowed.device) {
     return true;
   }
-  const std::size_t images = image_bytes(settings, settings.batch);
+  const std::size_t images = image_bytes(settings.workload, settings.workload.batch);
   return allowed.fit({.host = images, .device = images}) &&
-         allowed.fit(allowed.need_of(plan_run_memory(settings, backend, settings.batch)));
+         allowed.fit(allowed.need_of(plan_run_memory(settings, backend, settings.workload.batch)));
 }
 
 /// The initial values of the variables, the same for every batch.
 InitialValues trial_values(const RunSettings& settings, const Backend& backend, RunHost& host) {
-  InitialValues values = initial_values(build_run_network(settings, 1), settings.seed,
+  const Workload& workload = settings.workload;
+  InitialValues values = initial_values(build_run_network(workload, 1), workload.seed,
                                         host.phases.of("drawing the first values", "part"));
-  fold_values(run_folds(settings), values);
-  if (settings.int8) {
-    const Ranges unknown = unknown_ranges(build_float_graph(settings, backend, 1));
+  fold_values(run_folds(workload), values);
+  if (workload.int8) {
+    const Ranges unknown = unknown_ranges(build_float_graph(workload, backend, 1));
     quantize_values(build_quantized_graph(settings, backend, 1, unknown).weights, values);
   }
   return values;
@@ -105,12 +106,13 @@ results::BatchTrial trial_of(std::int64_t batch, const std::vector<nanoseconds>&
 /// Times some steps of the run with these settings.
 results::BatchTrial measure(RunSettings& settings, const InitialValues& values, RunHost& host) {
   Backend& backend = *host.device(settings).backend;
-  const Graph graph = build_run_graph(settings, backend, settings.batch);
+  const Graph graph = build_run_graph(settings, backend, settings.workload.batch);
   // Destroyed after the tower, because a device may still be reading its images.
   std::unique_ptr<InputSource> input;
-  const auto towers =
-      make_lone_tower(settings, host.tower_threads(), graph, backend,
-                      {.format = settings.format, .deterministic = settings.deterministic}, values);
+  const auto towers = make_lone_tower(
+      settings, host.tower_threads(), graph, backend,
+      {.format = settings.execution.format, .deterministic = settings.execution.deterministic},
+      values);
   {
     // The same as in a run: threads that prepare images may run on any processor.
     const cpu::WithProcessors anywhere(host.processors);
@@ -135,7 +137,7 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
                .progress_terminal = {}},
               session);
   host.phases.stop_if_asked("before the run");
-  return trial_of(settings.batch, session.steps);
+  return trial_of(settings.workload.batch, session.steps);
 }
 
 std::string sentence_of(const results::BatchTrial& trial) {
@@ -199,7 +201,8 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
   RunSettings first = trial_settings(settings, 1);
   const auto host_limit = memory_limit(host.files);
   check_variables_memory(first, host_limit);
-  const MemoryLimits allowed = plannable(limits_of_run(settings, host_limit, host.devices(first)));
+  const MemoryLimits allowed =
+      plannable(limits_of_run(settings.execution, host_limit, host.devices(first)));
   const InitialValues values = trial_values(first, *host.device(first).backend, host);
   std::ostream& err = host.streams.err;
   const auto try_batch = [&](std::int64_t batch) -> std::optional<results::BatchTrial> {
@@ -221,7 +224,7 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
     throw UsageError(
         fmt::format("--batch_size=auto: one image of --model={} does not fit into memory; try "
                     "smaller images (--image_size)",
-                    first.model->name));
+                    first.workload.model->name));
   }
   err << stderr_line::batch_request
       << fmt::format(
@@ -236,21 +239,21 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
 ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
   RunSettings first = with_batch(settings, 1);
   const auto host_limit = memory_limit(host.files);
-  if (!host_limit.known() && !settings.gpu.plan_for) {
+  if (!host_limit.known() && !settings.execution.gpu.plan_for) {
     throw UsageError(fmt::format(
         "--batch_size=max: the usable memory is unknown ({}); give a number", host_limit.why()));
   }
   check_variables_memory(first, host_limit);
   Backend& backend = *host.device(first).backend;
-  MemoryLimits limits = limits_of_run(settings, host_limit, host.devices(first));
+  MemoryLimits limits = limits_of_run(settings.execution, host_limit, host.devices(first));
   const auto need_for = [&](std::int64_t batch) {
     return limits.need_of(plan_run_memory(first, backend, batch));
   };
   const MemoryNeed one = need_for(1);
   // Read the limits again: they now exclude the device, and what a plan leaves allocated.
-  limits = limits_of_run(settings, memory_limit(host.files), host.devices(first));
-  const LargestBatch largest =
-      largest_batch(first, plannable(limits, list_bytes(host.files)), need_for, kLargestBatch + 1);
+  limits = limits_of_run(settings.execution, memory_limit(host.files), host.devices(first));
+  const LargestBatch largest = largest_batch(
+      first.workload, plannable(limits, list_bytes(host.files)), need_for, kLargestBatch + 1);
   host.phases.clear();
   if (largest.batch == 0) {
     throw UsageError(
@@ -263,8 +266,9 @@ ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
                           "max: batch {} needs {}.{} bench leaves {:g} % for unplanned memory.{}\n",
                           largest.batch, of_the_limits(largest.need, limits),
                           of_the_next(largest, limits), kReservedPerCent,
-                          settings.input.dataset ? " The shuffle buffer needs additional memory."
-                                                 : "");
+                          settings.workload.input.dataset
+                              ? " The shuffle buffer needs additional memory."
+                              : "");
   return {.batch = largest.batch,
           .choice = {.rule = std::string(name_of(BatchRequest::Rule::largest)), .tried = {}}};
 }

@@ -32,16 +32,16 @@ void refuse_unfit(const RecordSettings& settings) {
 }
 
 void check_repeats(const RunSettings& settings) {
-  if (settings.dump.any() || settings.files.dump_tensors) {
+  if (settings.outputs.dump.any() || settings.outputs.files.dump_tensors) {
     throw UsageError(
         "--repeats and --until_ci repeat a run, but --dump and --dump_tensors do not make one: "
         "remove one of these flags");
   }
-  if (settings.batch_request.rule == BatchRequest::Rule::list) {
+  if (settings.workload.batch_request.rule == BatchRequest::Rule::list) {
     throw UsageError("--repeats and --until_ci repeat one batch size: give one in --batch_size");
   }
   check_outputs(settings);
-  check_kept(settings);
+  check_kept(settings.outputs);
 }
 
 int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
@@ -55,17 +55,17 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     return status;
   }
   const RunSettings settings = settings_of_scaled(settings_of_repeat(resolve_settings(parsed)));
-  if (!settings.record.device_counts.empty()) {
+  if (!settings.outputs.record.device_counts.empty()) {
     return run_scaling(settings, parsed, host);
   }
-  if (settings.record.reportable) {
-    refuse_unfit(settings.record);
+  if (settings.outputs.record.reportable) {
+    refuse_unfit(settings.outputs.record);
   }
-  if (settings.record.repeats.asked() && !settings.record.own_repeat) {
+  if (settings.outputs.record.repeats.asked() && !settings.outputs.record.own_repeat) {
     check_repeats(settings);
-    return run_repeats(settings, host);
+    return run_repeats(settings.outputs, host);
   }
-  const BatchRequest& request = settings.batch_request;
+  const BatchRequest& request = settings.workload.batch_request;
   if (request.rule == BatchRequest::Rule::list) {
     return run_sweep(settings, parsed, host);
   }

@@ -38,7 +38,7 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
       static_cast<double>(held_up_by_input(session).count()) / static_cast<double>(steps.count());
   err << stderr_line::input_wait << fmt::format("{:.1f} % of the step time", kPerCent * share);
   if (input.threads > 0) {
-    const char* const type = settings.input.type == SlotType::u8 ? "u8" : "f32";
+    const char* const type = settings.execution.slots == SlotType::u8 ? "u8" : "f32";
     const std::size_t bytes = slot_image_bytes(settings);
     err << (input.threads == 1
                 ? fmt::format(" (1 thread prepares images of {} bytes in {})", bytes, type)
@@ -48,17 +48,18 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
   err << "\n";
   print_device_times(session, err);
   print_shares(err, session.shares, steps);
-  if (settings.towers > 1 && session.shares.empty()) {
+  if (settings.workload.towers > 1 && session.shares.empty()) {
     err << stderr_line::note << "the time on each tower is unavailable: " << kNotTimedByPart
         << "\n";
   }
 }
 
 /// Why a successful run has fewer steps than requested; empty if it has all.
-std::string early_end(const RunSettings& settings, const SessionResult& session) {
+std::string early_end(const Execution& execution, const SessionResult& session) {
   return session.stop == Stop::out_of_time
              ? fmt::format("--max_seconds={:g} ended the run after {} of {} steps",
-                           *settings.max_seconds, session.steps.size(), settings.steps.num_batches)
+                           *execution.max_seconds, session.steps.size(),
+                           execution.steps.num_batches)
              : "";
 }
 
@@ -66,7 +67,7 @@ std::string early_end(const RunSettings& settings, const SessionResult& session)
 /// measured for them to the record.
 void show_kernels(const RunSettings& settings, Prepared& prepared, const SessionResult& session,
                   RunHost& host, results::Record& record) {
-  if (!settings.profile && !prepared.trace) {
+  if (!settings.outputs.profile && !prepared.trace) {
     return;
   }
   std::ostream& out = host.streams.out;
@@ -74,25 +75,25 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
   const std::vector<KernelTimes> times =
       time_kernels(towers, host.clock, host.phases.of("profiling", "step"));
   host.phases.clear();
-  if (settings.profile) {
+  if (settings.outputs.profile) {
     const double step_seconds = mean_step_without_input(session);
     std::vector<Profile> profiles;
     for (int number = 0; number < towers.size(); ++number) {
       profiles.push_back(make_profile(towers[number].executor(),
                                       times[static_cast<std::size_t>(number)], step_seconds,
-                                      settings));
+                                      settings.workload));
     }
     // Measure on all towers at once: in a step they share the memory's bandwidth, too.
     towers.run([&](int number) {
       profiles[static_cast<std::size_t>(number)].ceiling =
           prepared.devices[static_cast<std::size_t>(number)].backend->measure_ceiling(
-              settings.int8 ? DType::s8 : settings.dtype);
+              settings.workload.int8 ? DType::s8 : settings.workload.dtype);
     });
     print_profiles(out, profiles);
     results::add_roof(record, roof_of(profiles), step_seconds);
   }
   if (prepared.trace) {
-    report::print_dumping_trace(out, printable(*settings.files.trace));
+    report::print_dumping_trace(out, printable(*settings.outputs.files.trace));
     out.flush();
     write_trace(*prepared.trace, towers, times);
   }
@@ -111,7 +112,7 @@ void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases,
   record.verification.numbers = result.numbers;
   if (!result.passed()) {
     throw MismatchError(fmt::format("verification failed: {} does not match the reference: {}",
-                                    settings.model->name, result.failures()));
+                                    settings.workload.model->name, result.failures()));
   }
   if (!result.skipped.empty()) {
     err << fmt::format("{} not checked: {}; the other {} numbers match the reference\n",
@@ -169,7 +170,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   if (session.stop == Stop::interrupted && attempt.succeeded()) {
     throw RunEnded(fmt::format("after {} measured steps", session.steps.size()));
   }
-  const std::string ended = early_end(settings, session);
+  const std::string ended = early_end(settings.execution, session);
   if (!ended.empty()) {
     LOG(INFO) << "note: " << ended;
   }
@@ -197,7 +198,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   add_failure(file.record(), attempt.reason());
   print_verdict(file.record(), streams.err);
   const bool complete =
-      session.steps.size() == static_cast<std::size_t>(settings.steps.num_batches);
+      session.steps.size() == static_cast<std::size_t>(settings.execution.steps.num_batches);
   file.write(results::Status::kFailed, !complete && session.stop != Stop::out_of_time,
              attempt.reason());
   return attempt.end(streams.err);

@@ -24,10 +24,10 @@ std::vector<std::string> warnings_before(const RunSettings& settings, const RunH
   const std::size_t busy = anywhere > 0 ? std::min(anywhere, used.size()) : used.size();
   const EnvironmentSnapshot after =
       read_environment(host.files, std::vector<int>(used.begin(), used.end()));
-  std::vector<std::string> warnings =
-      environment_warnings(before, after,
-                           {.processors = static_cast<int>(busy),
-                            .devices = settings.device == RunDevice::cpu ? settings.towers : 0});
+  std::vector<std::string> warnings = environment_warnings(
+      before, after,
+      {.processors = static_cast<int>(busy),
+       .devices = settings.execution.device == RunDevice::cpu ? settings.workload.towers : 0});
   for (const Device& device : devices) {
     warnings.insert(warnings.end(), device.warnings.begin(), device.warnings.end());
   }
@@ -68,7 +68,7 @@ void check_conditions(const RunSettings& settings, const EnvironmentSnapshot& be
   for (const std::string& warning : record.quality.warnings) {
     LOG(WARNING) << "warning: " << warning;
   }
-  if (settings.record.reportable && !record.quality.warnings.empty()) {
+  if (settings.outputs.record.reportable && !record.quality.warnings.empty()) {
     throw MismatchError(
         fmt::format("--reportable: not measured, because the result would be unfit to publish: {}",
                     record.quality.warnings.front()));

@@ -98,8 +98,9 @@ class GainTable {
     if (launches_) {
       row.push_back(fmt::format("{}", forecast.launches));
     }
-    row.insert(row.end(), {fixed(forecast.bytes * 1e-9, 2), fixed(forecast.seconds * 1e3, 2),
-                           fixed(static_cast<double>(settings_.batch) / forecast.seconds, 1)});
+    row.insert(row.end(),
+               {fixed(forecast.bytes * 1e-9, 2), fixed(forecast.seconds * 1e3, 2),
+                fixed(static_cast<double>(settings_.workload.batch) / forecast.seconds, 1)});
     table_.add_row(std::move(row));
   }
 
@@ -126,8 +127,8 @@ class GainTable {
 
 void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostream& out) {
   GainTable table(settings, !backend.shares_host_memory());
-  const Graph graph = build_run_graph(settings, backend, settings.batch);
-  table.add_row("nothing", Plan(graph, backend, settings.lowering()));
+  const Graph graph = build_run_graph(settings, backend, settings.workload.batch);
+  table.add_row("nothing", Plan(graph, backend, settings.execution.lowering()));
   std::set<std::string> fusions;
   for (const Node& node : graph.nodes()) {
     for (std::string& fusion : fusions_of(node)) {
@@ -136,14 +137,14 @@ void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostr
   }
   for (const std::string& fusion : fusions) {
     WithoutFusion without(backend, fusion);
-    table.add_row(fusion, Plan(build_run_graph(settings, without, settings.batch), without,
-                               settings.lowering()));
+    table.add_row(fusion, Plan(build_run_graph(settings, without, settings.workload.batch), without,
+                               settings.execution.lowering()));
   }
   bool left_out = false;
   FilteringBackend behind(backend, [&](const Node& node, std::vector<Candidate>& candidates) {
     left_out = take_epilogues_behind(node, candidates) || left_out;
   });
-  const Plan in_parts(graph, behind, settings.lowering());
+  const Plan in_parts(graph, behind, settings.execution.lowering());
   if (left_out) {
     table.add_row("one kernel with the epilogue", in_parts);
   }

@@ -21,10 +21,10 @@ constexpr std::int64_t kSmallBatch = 2;
 /// The default settings of a run of the model.
 RunSettings settings_of(const Model& model) {
   RunSettings settings;
-  settings.model = &model;
-  settings.dataset = &dataset_named(model.dataset);
-  settings.image_size = model.image_size;
-  settings.num_classes = own_classes(model, *settings.dataset);
+  settings.workload.model = &model;
+  settings.workload.dataset = &dataset_named(model.dataset);
+  settings.workload.image_size = model.image_size;
+  settings.workload.num_classes = own_classes(model, *settings.workload.dataset);
   return settings;
 }
 
@@ -56,7 +56,7 @@ std::string devices_for(const Model& model, std::span<const ListedDevice> device
 }  // namespace
 
 std::string why_not(const Model& model, const SupportQuery& supports) {
-  const Graph network = build_run_network(settings_of(model), kSmallBatch);
+  const Graph network = build_run_network(settings_of(model).workload, kSmallBatch);
   const Graph graph =
       decompose_unsupported(add_backward(fuse(network, supports), "loss"), supports);
   for (const Node& node : graph.nodes()) {
@@ -77,8 +77,8 @@ void list_models(std::ostream& out, std::span<const ListedDevice> devices) {
                    {.title = "devices"}});
   for (const Model& model : all_models()) {
     RunSettings settings = settings_of(model);
-    settings.mode = RunMode::forward_only;
-    const Graph forward = build_run_network(settings, kSmallBatch);
+    settings.workload.mode = RunMode::forward_only;
+    const Graph forward = build_run_network(settings.workload, kSmallBatch);
     table.add_row({std::string(model.name), std::string(model.dataset),
                    fmt::format("{}", model.image_size), fmt::format("{}", model.default_batch),
                    fmt::format("{}", count_variables(forward).trained.scalars),
@@ -100,8 +100,8 @@ void list_models(std::ostream& out) {
   list_models(out, devices);
 }
 
-void list_variables(std::ostream& out, const RunSettings& settings) {
-  const Graph network = build_run_network(settings, kSmallBatch);
+void list_variables(std::ostream& out, const Workload& workload) {
+  const Graph network = build_run_network(workload, kSmallBatch);
   TextTable table(
       {{.title = "variable"}, {.title = "shape"}, {.title = "trained"}, {.title = "in L2 sum"}});
   const auto yes_or_no = [](bool value) { return value ? "yes" : "no"; };

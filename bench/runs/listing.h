@@ -30,6 +30,6 @@ void list_models(std::ostream& out);
 /// Prints a header and one line per variable of the run's network, in the order of creation.
 /// Columns: name, canonical shape, trained or not, in the L2 sum or not. A last line has the
 /// totals.
-void list_variables(std::ostream& out, const RunSettings& settings);
+void list_variables(std::ostream& out, const Workload& workload);
 
 }  // namespace bench

@@ -22,7 +22,7 @@ struct Output {
   std::string identity;
 };
 
-std::vector<Output> outputs_of(const RunFiles& files) {
+std::vector<Output> outputs_of(const OutputFiles& files) {
   std::vector<Output> outputs;
   const auto add = [&](std::string_view flag, const std::optional<std::string>& path) {
     if (path && !path->empty()) {
@@ -73,24 +73,25 @@ void check_apart_from_input(const Output& output, std::string_view flag, const s
 }
 
 void check_apart_from_inputs(const Output& output, const RunSettings& settings) {
-  for (const std::string& file : settings.files.flag_files) {
+  const Workload& workload = settings.workload;
+  for (const std::string& file : settings.outputs.flag_files) {
     check_apart_from_input(output, "flagfile", file);
   }
-  if (settings.files.choices) {
-    check_apart_from_input(output, "choices_file", *settings.files.choices);
+  if (settings.execution.choices_file) {
+    check_apart_from_input(output, "choices_file", *settings.execution.choices_file);
   }
-  if (settings.files.init_from) {
-    check_apart_from_input(output, "init_from", *settings.files.init_from);
+  if (workload.init_from) {
+    check_apart_from_input(output, "init_from", *workload.init_from);
   }
-  if (settings.input.file) {
-    check_apart_from_input(output, "input_file", *settings.input.file);
+  if (workload.input.file) {
+    check_apart_from_input(output, "input_file", *workload.input.file);
   }
   std::error_code error;
-  if (!settings.input.dataset || !std::filesystem::exists(output.target.path, error)) {
+  if (!workload.input.dataset || !std::filesystem::exists(output.target.path, error)) {
     return;
   }
   // Another check refuses an unreadable folder.
-  std::filesystem::directory_iterator entries(settings.input.dataset->data_dir, error);
+  std::filesystem::directory_iterator entries(workload.input.dataset->data_dir, error);
   for (const std::filesystem::directory_iterator end; !error && entries != end;
        entries.increment(error)) {
     check_apart_from_input(output, "data_dir", entries->path().string());
@@ -100,7 +101,7 @@ void check_apart_from_inputs(const Output& output, const RunSettings& settings) 
 }  // namespace
 
 void check_outputs(const RunSettings& settings) {
-  const std::vector<Output> outputs = outputs_of(settings.files);
+  const std::vector<Output> outputs = outputs_of(settings.outputs.files);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     check_tensors_apart_from_text(outputs[i]);
     check_apart_from_own_lines(outputs[i]);

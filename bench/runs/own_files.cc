@@ -15,7 +15,7 @@ std::string path_with(const std::string& path, const std::string& mark) {
 }
 
 RunSettings with_own_files(RunSettings settings, const std::string& mark) {
-  RunFiles& files = settings.files;
+  OutputFiles& files = settings.outputs.files;
   for (auto* path : {&files.result, &files.save_variables, &files.trace}) {
     // A stream receives the output of all runs in sequence.
     if (*path && find_output(**path, "file of a run").kind == OutputTarget::Kind::file) {

@@ -36,8 +36,8 @@ namespace {
 
 std::vector<std::string> device_names(const RunSettings& settings) {
   std::vector<std::string> names;
-  for (int tower = 0; tower < settings.towers; ++tower) {
-    names.push_back(fmt::format("/{}:{}", settings.device_label, tower));
+  for (int tower = 0; tower < settings.workload.towers; ++tower) {
+    names.push_back(fmt::format("/{}:{}", settings.execution.device_label, tower));
   }
   return names;
 }
@@ -60,12 +60,12 @@ std::string place_of(const Device& device) {
 }
 
 /// Reports the resources of each of several towers.
-void tell_towers(const RunSettings& settings, std::span<const Device> devices) {
-  for (std::size_t tower = 0; settings.towers > 1 && tower < devices.size(); ++tower) {
+void tell_towers(const Workload& workload, std::span<const Device> devices) {
+  for (std::size_t tower = 0; workload.towers > 1 && tower < devices.size(); ++tower) {
     const Device& device = devices[tower];
-    const std::int64_t first = static_cast<std::int64_t>(tower) * settings.batch;
+    const std::int64_t first = static_cast<std::int64_t>(tower) * workload.batch;
     LOG(INFO) << fmt::format("note: tower {}: images {} to {} of each step, on {}", tower, first,
-                             first + settings.batch - 1, place_of(device));
+                             first + workload.batch - 1, place_of(device));
   }
 }
 
@@ -73,7 +73,8 @@ void tell_towers(const RunSettings& settings, std::span<const Device> devices) {
 std::vector<int> input_processors(const RunSettings& settings, std::span<const Device> devices,
                                   const std::vector<int>& all) {
   // Only several CPU devices bind their threads to processors.
-  if (!settings.input.dataset || settings.device != RunDevice::cpu || settings.towers == 1) {
+  if (!settings.workload.input.dataset || settings.execution.device != RunDevice::cpu ||
+      settings.workload.towers == 1) {
     return all;
   }
   std::vector<std::vector<int>> taken;
@@ -81,21 +82,21 @@ std::vector<int> input_processors(const RunSettings& settings, std::span<const D
     taken.push_back(device.processors);
   }
   // The user may request few threads on purpose; those of a scaling sweep were not requested.
-  const bool wanted = settings.threads && !settings.record.scaling;
-  const auto decoding = static_cast<std::size_t>(settings.input.dataset->num_threads);
+  const bool wanted = settings.execution.threads && !settings.outputs.record.scaling;
+  const auto decoding = static_cast<std::size_t>(settings.workload.input.dataset->num_threads);
   return processors_to_decode_on(all, taken, wanted ? 1 : decoding > 0 ? decoding : all.size());
 }
 
 /// Reports the processors of the threads that prepare a dataset's images.
 void tell_input(const RunSettings& settings, int threads, std::span<const int> processors,
                 std::span<const int> all) {
-  if (!settings.input.dataset) {
+  if (!settings.workload.input.dataset) {
     return;
   }
   const std::string prepare =
       threads == 1 ? "1 thread prepares images" : fmt::format("{} threads prepare images", threads);
   const std::string list = list_text(processors);
-  if (settings.device != RunDevice::cpu) {
+  if (settings.execution.device != RunDevice::cpu) {
     LOG(INFO) << fmt::format("note: {} on processors {}", prepare, list);
   } else if (processors.size() < all.size()) {
     LOG(INFO) << fmt::format("note: {} on processors {}, which no tower uses", prepare, list);
@@ -105,23 +106,26 @@ void tell_input(const RunSettings& settings, int threads, std::span<const int> p
 }
 
 report::Header header_of(const RunSettings& settings) {
-  return {.version = results::source_info().bench_version,
-          .model = std::string(settings.model->printed_name),
-          .dataset = std::string(settings.dataset->name) + (settings.input.file ? " (file)" : ""),
-          .synthetic = settings.synthetic(),
-          .mode = settings.training() ? "training" : "forward only",
-          .global_batch = settings.global_batch(),
-          .batch_per_device = settings.batch,
-          .num_batches = settings.steps.num_batches,
-          .num_epochs = settings.steps.num_epochs,
-          .devices = device_names(settings),
-          .numa_bind = settings.numa_affinity,
-          .data_format = std::string(name_of(settings.format)),
-          .precision = describe_precision(settings),
-          .optimizer = std::string(row_of(settings.optimizer.rule).name),
-          .variable_update = std::string(settings.strategy->name),
-          .all_reduce_spec = settings.sharing.timed ? "auto" : text_of(settings.sharing.sums.spec),
-          .staged_vars = settings.sharing.staged};
+  const Workload& workload = settings.workload;
+  const Execution& execution = settings.execution;
+  return {
+      .version = results::source_info().bench_version,
+      .model = std::string(workload.model->printed_name),
+      .dataset = std::string(workload.dataset->name) + (workload.input.file ? " (file)" : ""),
+      .synthetic = workload.synthetic(),
+      .mode = workload.training() ? "training" : "forward only",
+      .global_batch = workload.global_batch(),
+      .batch_per_device = workload.batch,
+      .num_batches = execution.steps.num_batches,
+      .num_epochs = execution.steps.num_epochs,
+      .devices = device_names(settings),
+      .numa_bind = execution.numa_affinity,
+      .data_format = std::string(name_of(execution.format)),
+      .precision = describe_precision(workload),
+      .optimizer = std::string(row_of(workload.optimizer.rule).name),
+      .variable_update = std::string(workload.strategy->name),
+      .all_reduce_spec = execution.sharing.timed ? "auto" : text_of(execution.sharing.sums.spec),
+      .staged_vars = workload.staged};
 }
 
 /// Makes a plan with the choices of a file; errors name the file.
@@ -130,18 +134,18 @@ auto naming_choices(const RunSettings& settings, const Make& make) {
   try {
     return make();
   } catch (const ChoicesError& error) {
-    if (!settings.files.choices) {
+    if (!settings.execution.choices_file) {
       throw;
     }
-    throw UsageError(
-        fmt::format("--choices_file={}: {}", printable(*settings.files.choices), error.what()));
+    throw UsageError(fmt::format("--choices_file={}: {}",
+                                 printable(*settings.execution.choices_file), error.what()));
   }
 }
 
 /// Times kernels if requested, and stores the outcome in the settings.
 void choose_by_time(RunSettings& settings, const Graph& graph, Device& device,
                     const MemoryLimits& limits, RunHost& host) {
-  if (settings.autotune == Autotune::off) {
+  if (settings.execution.autotune == Autotune::off) {
     return;
   }
   const auto begin = host.clock.now();
@@ -166,10 +170,10 @@ void choose_by_time(RunSettings& settings, const Graph& graph, Device& device,
     LOG(INFO) << fmt::format("note: {} kernels were timed in {:.1f} s, to choose between them",
                              tuned.counts.timed, taken.count());
   }
-  settings.chosen_by = tuned.kept               ? ChosenBy::kept
-                       : tuned.counts.timed > 0 ? ChosenBy::timed
-                                                : ChosenBy::estimates;
-  settings.choices = std::make_shared<ChoicesFile>(
+  settings.execution.chosen_by = tuned.kept               ? ChosenBy::kept
+                                 : tuned.counts.timed > 0 ? ChosenBy::timed
+                                                          : ChosenBy::estimates;
+  settings.execution.choices = std::make_shared<ChoicesFile>(
       ChoicesFile{.choices = std::move(tuned.choices), .made_for = flags_of_choices(settings)});
 }
 
@@ -177,38 +181,40 @@ void choose_by_time(RunSettings& settings, const Graph& graph, Device& device,
 void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, RunHost& host) {
   Backend& backend = *device.backend;
   std::ostream& out = host.streams.out;
-  const Graph graph = build_run_graph(settings, backend, settings.batch);
-  if (settings.dump.graph) {
+  const Graph graph = build_run_graph(settings, backend, settings.workload.batch);
+  if (settings.outputs.dump.graph) {
     out << graph;
   }
-  if (settings.dump.fusions) {
+  if (settings.outputs.dump.fusions) {
     print_fusion_gains(settings, backend, out);
   }
-  if (!settings.dump.plan && !settings.dump.choices) {
+  if (!settings.outputs.dump.plan && !settings.outputs.dump.choices) {
     return;
   }
   choose_by_time(settings, graph, device, limits, host);
-  const std::unique_ptr<Plan> planned = naming_choices(
-      settings, [&] { return std::make_unique<Plan>(graph, backend, settings.lowering()); });
+  const std::unique_ptr<Plan> planned = naming_choices(settings, [&] {
+    return std::make_unique<Plan>(graph, backend, settings.execution.lowering());
+  });
   const Plan& plan = *planned;
-  const PlannedMemory memory = run_memory(settings, backend, tower_plan(plan), settings.batch);
-  if (const auto short_of = memory_shortage(settings, memory, limits)) {
+  const PlannedMemory memory =
+      run_memory(settings, backend, tower_plan(plan), settings.workload.batch);
+  if (const auto short_of = memory_shortage(settings.workload, memory, limits)) {
     LOG(INFO) << "note: bench would refuse this run: " << *short_of;
   }
-  if (settings.dump.plan) {
+  if (settings.outputs.dump.plan) {
     out << plan.lowered;
-    print_forecast(plan.lowered, settings.batch, !backend.shares_host_memory(), out);
+    print_forecast(plan.lowered, settings.workload.batch, !backend.shares_host_memory(), out);
     out << stderr_line::planned_memory << ": " << memory << "\n";
   }
-  if (settings.dump.choices) {
+  if (settings.outputs.dump.choices) {
     out << to_text({.choices = plan.lowered.choices, .made_for = flags_of_choices(settings)});
   }
 }
 
 void print_beginning(const RunSettings& settings, std::ostream& out) {
   report::print_header(out, header_of(settings));
-  if (settings.warmup.rounded_up) {
-    report::print_rounded_warm_up(out, settings.warmup.num_batches);
+  if (settings.execution.warmup.rounded_up) {
+    report::print_rounded_warm_up(out, settings.execution.warmup.num_batches);
   }
   report::print_generating_model(out);
 }
@@ -217,15 +223,15 @@ void print_beginning(const RunSettings& settings, std::ostream& out) {
 std::span<Device> prepare_devices(Begun& begun, const RunTensorFiles& tensor_files, RunHost& host) {
   RunSettings& settings = begun.settings;
   const std::span<Device> devices = host.devices(settings);
-  if (settings.choose_half) {
-    begun.file.record().workload.dtype = name_of(settings.dtype);
+  if (settings.workload.choose_half) {
+    begun.file.record().workload.dtype = name_of(settings.workload.dtype);
   }
   std::vector<std::string> notices = settings.notices;
   for (const Device& each : devices) {
     notices.insert(notices.end(), each.notices.begin(), each.notices.end());
   }
   for (const std::string& notice :
-       {compact_gradients_notice(settings), joined_gradients_notice(settings)}) {
+       {compact_gradients_notice(settings.workload), joined_gradients_notice(settings)}) {
     if (!notice.empty()) {
       notices.push_back(notice);
     }
@@ -235,7 +241,7 @@ std::span<Device> prepare_devices(Begun& begun, const RunTensorFiles& tensor_fil
       LOG(INFO) << "note: " << printable(notice);
     }
   }
-  tell_towers(settings, devices);
+  tell_towers(settings.workload, devices);
   check_choices(settings);
   return devices;
 }
@@ -252,12 +258,13 @@ RunNetwork prepare_network(const RunSettings& settings, FirstValues& values, Bac
                            RunHost& host) {
   RunNetwork network{.values = values.get(host.phases)};
   host.phases.clear();
-  if (settings.int8) {
+  if (settings.workload.int8) {
     network.quantization.emplace(settings, backend, network.values, host.streams.err,
                                  host.phases.of("calibrating int8", "batch"));
   }
-  network.graph = network.quantization ? network.quantization->graph()
-                                       : build_run_graph(settings, backend, settings.batch);
+  network.graph = network.quantization
+                      ? network.quantization->graph()
+                      : build_run_graph(settings, backend, settings.workload.batch);
   host.phases.clear();
   return network;
 }
@@ -269,14 +276,14 @@ std::unique_ptr<Towers> prepare_towers(Begun& begun, std::span<Device> devices,
                                        const NeedForBatch& need_for, RunHost& host) {
   const RunSettings& settings = begun.settings;
   Backend& backend = *devices.front().backend;
-  ExecutorOptions options{.format = settings.format,
-                          .pinned = settings.lowering().pinned,
-                          .deterministic = settings.deterministic,
-                          .pixels = settings.lowering().pixels};
+  ExecutorOptions options{.format = settings.execution.format,
+                          .pinned = settings.execution.lowering().pinned,
+                          .deterministic = settings.execution.deterministic,
+                          .pixels = settings.execution.lowering().pixels};
   // Set it separately: otherwise GCC considers the options uninitialized if the copy throws.
   options.admit = [&](const Plan& plan) {
-    begun.memory = run_memory(settings, backend, tower_plan(plan), settings.batch);
-    check_memory(settings, begun.memory, limits, need_for);
+    begun.memory = run_memory(settings, backend, tower_plan(plan), settings.workload.batch);
+    check_memory(settings.workload, begun.memory, limits, need_for);
     host.phases.clear();
     host.streams.err << stderr_line::planned_memory << ": " << begun.memory << "\n";
   };
@@ -285,7 +292,7 @@ std::unique_ptr<Towers> prepare_towers(Begun& begun, std::span<Device> devices,
                            [&](int number) {
                              return number == 0 ? network.graph
                                                 : build_run_graph(of_tower(settings, number),
-                                                                  backend, settings.batch);
+                                                                  backend, settings.workload.batch);
                            },
                        .options = options,
                        .values = network.values,
@@ -334,7 +341,7 @@ Begun begin_run(const RunRequest& request, const RunHost& host) {
   return {.settings = settings,
           .begin = request.begin,
           .before = before,
-          .file = RecordFile(settings, std::move(record), host.streams.out)};
+          .file = RecordFile(settings.outputs, std::move(record), host.streams.out)};
 }
 
 std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
@@ -342,20 +349,20 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   const auto host_limit = memory_limit(host.files);
   check_variables_memory(settings, host_limit);
   std::optional<AtomicFile> trace;
-  if (settings.files.trace) {
-    trace.emplace(*settings.files.trace, "trace file");
+  if (settings.outputs.files.trace) {
+    trace.emplace(*settings.outputs.files.trace, "trace file");
   }
-  const Graph network = build_run_network(settings, settings.batch);
+  const Graph network = build_run_network(settings.workload, settings.workload.batch);
   RunTensorFiles tensor_files(settings, network);
   std::optional<FirstValues> values;
-  if (!settings.dump.any()) {
-    values.emplace(settings, network, tensor_files);
+  if (!settings.outputs.dump.any()) {
+    values.emplace(settings.workload, network, tensor_files);
   }
 
   const std::span<Device> devices = prepare_devices(begun, tensor_files, host);
   Device& device = devices.front();
-  const MemoryLimits limits = limits_of_run(settings, host_limit, devices);
-  if (settings.dump.any()) {
+  const MemoryLimits limits = limits_of_run(settings.execution, host_limit, devices);
+  if (settings.outputs.dump.any()) {
     dump(settings, device, limits, host);
     return std::nullopt;
   }
@@ -363,7 +370,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
     return limits.need_of(plan_run_memory(settings, *device.backend, batch));
   };
   // Planning requires that the images fit, so refuse other batches first.
-  check_images_memory(settings, limits, need_for);
+  check_images_memory(settings.workload, limits, need_for);
 
   print_beginning(settings, host.streams.out);
   RunNetwork built = prepare_network(settings, *values, *device.backend, host);
@@ -373,7 +380,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   built.values.clear();  // The towers have copies of them.
   auto input = prepare_input(settings, devices, towers->first(), host);
   if (tensor_files.dumps()) {
-    dump_first_step(settings, tensor_files, towers->first(), input->next(),
+    dump_first_step(settings.workload, tensor_files, towers->first(), input->next(),
                     host.phases.of("computing the tensors", "step"));
     return std::nullopt;
   }

@@ -57,7 +57,7 @@ void say_why_not_ended(std::ostream& err, double limit, std::span<const double> 
 }  // namespace
 
 RunSettings settings_of_repeat(RunSettings settings) {
-  const std::optional<int> repeat = settings.record.own_repeat;
+  const std::optional<int> repeat = settings.outputs.record.own_repeat;
   return repeat ? with_own_files(std::move(settings), fmt::format("repeat{}", *repeat)) : settings;
 }
 
@@ -112,8 +112,8 @@ int repeat(const RepeatSettings& settings, const std::function<RepeatOutcome(int
   return status;
 }
 
-int run_repeats(const RunSettings& settings, RunHost& host) {
-  const RepeatSettings& repeats = settings.record.repeats;
+int run_repeats(const Outputs& outputs, RunHost& host) {
+  const RepeatSettings& repeats = outputs.record.repeats;
   ChildRuns children(host);
   const auto run = [&](int index) {
     const ChildOutcome child = children.run(

@@ -31,7 +31,7 @@ int repeat(const RepeatSettings& settings, const std::function<RepeatOutcome(int
 void print_repeats(std::ostream& out, std::span<const double> images_per_second, bool looked);
 
 /// Repeats this program with the same command line, each run in a separate process.
-int run_repeats(const RunSettings& settings, RunHost& host);
+int run_repeats(const Outputs& outputs, RunHost& host);
 
 /// Uses separate files if the run is a repeat that its own command line started.
 RunSettings settings_of_repeat(RunSettings settings);

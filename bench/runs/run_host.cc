@@ -42,10 +42,10 @@ RunHost::~RunHost() {
 
 std::span<Device> RunHost::devices(RunSettings& settings) {
   if (devices_.empty()) {
-    tower_threads_.emplace(settings.towers);
+    tower_threads_.emplace(settings.workload.towers);
     devices_ = make_devices(settings, *tower_threads_);
     devices_.front().backend = watch_planning(std::move(devices_.front().backend), phases);
-    precision_ = choose_precision(settings, *devices_.front().backend);
+    precision_ = choose_precision(settings.workload, *devices_.front().backend);
   }
   precision_.apply(settings);
   return devices_;

@@ -62,9 +62,10 @@ std::vector<std::string> row_of(const ScaledRun& run) {
 /// of threads in every run; otherwise the efficiency would measure the threads.
 std::vector<std::string> words_of(const RunSettings& settings, int devices) {
   std::vector<std::string> words{fmt::format("--num_gpus={}", devices)};
-  if (settings.device == RunDevice::cpu && !settings.threads) {
-    words.push_back(fmt::format("--num_intra_threads={}",
-                                default_threads(settings, settings.record.device_counts.back())));
+  if (settings.execution.device == RunDevice::cpu && !settings.execution.threads) {
+    words.push_back(
+        fmt::format("--num_intra_threads={}",
+                    default_threads(settings, settings.outputs.record.device_counts.back())));
   }
   return words;
 }
@@ -86,25 +87,26 @@ class DevicesForAWhile {
 
 /// Throws every error that the run can detect before it starts; returns its planned memory.
 PlannedMemory predict_run(const RunSettings& settings, const RunHost& host) {
+  const Workload& workload = settings.workload;
   check_outputs(settings);
-  check_kept(settings);
+  check_kept(settings.outputs);
   const auto host_limit = memory_limit(host.files);
   check_variables_memory(settings, host_limit);
-  TowerThreads threads(settings.towers);
+  TowerThreads threads(workload.towers);
   const DevicesForAWhile made(settings, threads);
   const std::span<const Device> devices = made.get();
   Backend& backend = *devices.front().backend;
-  const MemoryLimits limits = limits_of_run(settings, host_limit, devices);
+  const MemoryLimits limits = limits_of_run(settings.execution, host_limit, devices);
   const auto need_for = [&](std::int64_t batch) {
     return limits.need_of(plan_run_memory(settings, backend, batch));
   };
-  check_images_memory(settings, limits, need_for);
-  const PlannedMemory planned = plan_run_memory(settings, backend, settings.batch);
-  check_memory(settings, planned, limits, need_for);
+  check_images_memory(workload, limits, need_for);
+  const PlannedMemory planned = plan_run_memory(settings, backend, workload.batch);
+  check_memory(workload, planned, limits, need_for);
   return planned;
 }
 
-void refuse_what_is_given_twice(const RunSettings& settings, const ParseResult& parsed) {
+void refuse_what_is_given_twice(const Workload& workload, const ParseResult& parsed) {
   for (const char* name : {"num_gpus", "virtual_gpus", "gpu_indices", "repeats", "until_ci",
                            "reportable", "verify", "dump", "dump_tensors", "choices_file"}) {
     if (parsed.given.contains(name)) {
@@ -112,7 +114,7 @@ void refuse_what_is_given_twice(const RunSettings& settings, const ParseResult& 
           fmt::format("--scaling_sweep makes one run per number of devices: remove --{}", name));
     }
   }
-  if (!settings.batch_request.fixed()) {
+  if (!workload.batch_request.fixed()) {
     throw UsageError("--scaling_sweep needs one batch size: give a number in --batch_size");
   }
 }
@@ -120,8 +122,8 @@ void refuse_what_is_given_twice(const RunSettings& settings, const ParseResult& 
 }  // namespace
 
 RunSettings settings_of_scaled(RunSettings settings) {
-  const std::string mark = fmt::format("devices{}", settings.towers);
-  return settings.record.scaling ? with_own_files(std::move(settings), mark) : settings;
+  const std::string mark = fmt::format("devices{}", settings.workload.towers);
+  return settings.outputs.record.scaling ? with_own_files(std::move(settings), mark) : settings;
 }
 
 void print_scaling(std::ostream& out, std::span<const ScaledRun> runs) {
@@ -166,12 +168,12 @@ int scale(
 }
 
 int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost& host) {
-  refuse_what_is_given_twice(settings, parsed);
-  const std::vector<int>& counts = settings.record.device_counts;
+  refuse_what_is_given_twice(settings.workload, parsed);
+  const std::vector<int>& counts = settings.outputs.record.device_counts;
   // Use the settings before each run's flags add --num_gpus and --num_intra_threads, which the user
   // did not give.
   RunSettings largest = settings;
-  largest.towers = counts.back();
+  largest.workload.towers = counts.back();
   check_processors(largest);
   const auto arguments_of = [&](int devices) {
     std::vector<std::string> words = host.command_line;
@@ -186,7 +188,7 @@ int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost&
     for (std::string& word : words) pointers.push_back(word.data());
     RunSettings own =
         resolve_settings(parse_flags(static_cast<int>(pointers.size()), pointers.data()));
-    own.record.scaling.emplace();
+    own.outputs.record.scaling.emplace();
     own = settings_of_scaled(std::move(own));
     // Use a separate thread, because it stays bound to processors.
     auto checked = start_async([&] { return predict_run(own, host); });

@@ -45,15 +45,17 @@ void check_run(RunSettings settings, RunHost& host) {
   check_outputs(settings);
   const auto host_limit = memory_limit(host.files);
   check_variables_memory(settings, host_limit);
-  const RunTensorFiles files(settings, build_run_network(settings, settings.batch));
+  const RunTensorFiles files(settings,
+                             build_run_network(settings.workload, settings.workload.batch));
   Backend& backend = *host.device(settings).backend;
-  const MemoryLimits limits = limits_of_run(settings, host_limit, host.devices(settings));
+  const MemoryLimits limits = limits_of_run(settings.execution, host_limit, host.devices(settings));
   const auto need_for = [&](std::int64_t batch) {
     return limits.need_of(plan_run_memory(settings, backend, batch));
   };
   // Planning requires that the images fit, so refuse other batches first.
-  check_images_memory(settings, limits, need_for);
-  check_memory(settings, plan_run_memory(settings, backend, settings.batch), limits, need_for);
+  check_images_memory(settings.workload, limits, need_for);
+  check_memory(settings.workload, plan_run_memory(settings, backend, settings.workload.batch),
+               limits, need_for);
 }
 
 }  // namespace
@@ -104,7 +106,7 @@ int sweep(std::span<const std::int64_t> sizes,
 }
 
 int run_sweep(const RunSettings& settings, const ParseResult& parsed, RunHost& host) {
-  const std::vector<std::int64_t>& sizes = settings.batch_request.sizes;
+  const std::vector<std::int64_t>& sizes = settings.workload.batch_request.sizes;
   for (const std::int64_t batch : sizes) {
     check_run(settings_of_run(settings, batch), host);
   }

@@ -22,22 +22,22 @@ RunSettings settings_for(const ParseResult& parsed, const Model& model, bool tra
   own.flags.data_name = model.dataset;
   own.flags.forward_only = !training;
   RunSettings settings = resolve_settings(own);
-  const bool given = settings.batch_request.rule == BatchRequest::Rule::given;
+  const bool given = settings.workload.batch_request.rule == BatchRequest::Rule::given;
   return given ? settings : with_batch(std::move(settings), kBatch);
 }
 
 Verification verify_model(const RunSettings& settings, std::span<const Device> devices,
                           TowerThreads& threads, PhaseWatch& phases) {
   Backend& backend = *devices.front().backend;
-  const ExecutorOptions options{.format = settings.format,
-                                .deterministic = settings.deterministic,
-                                .pixels = settings.lowering().pixels};
-  const InitialValues values = fingerprint_stimulus(settings).values;
+  const ExecutorOptions options{.format = settings.execution.format,
+                                .deterministic = settings.execution.deterministic,
+                                .pixels = settings.execution.lowering().pixels};
+  const InitialValues values = fingerprint_stimulus(settings.workload).values;
   TowerSources sources{.backends = {},
                        .graph =
                            [&](int number) {
                              return build_run_graph(of_tower(settings, number), backend,
-                                                    settings.batch);
+                                                    settings.workload.batch);
                            },
                        .options = options,
                        .values = values};
@@ -83,7 +83,7 @@ int run_verification(const ParseResult& parsed, RunHost& host) {
         parsed.flags.model));
   }
   RunSettings asked = resolve_settings(parsed);
-  if (const std::string difference = difference_to_stored(asked); !difference.empty()) {
+  if (const std::string difference = difference_to_stored(asked.workload); !difference.empty()) {
     throw UsageError(fmt::format(
         "--verify checks the model's default network, and training with even batch sizes: {}",
         difference));
@@ -97,7 +97,7 @@ int run_verification(const ParseResult& parsed, RunHost& host) {
   std::ostream& out = host.streams.out;
   print_titles(out);
   for (const Model& model : all_models()) {
-    if (!all && &model != asked.model) {
+    if (!all && &model != asked.workload.model) {
       continue;
     }
     Verification result;
@@ -106,7 +106,7 @@ int run_verification(const ParseResult& parsed, RunHost& host) {
         continue;
       }
       RunSettings settings = settings_for(parsed, model, training);
-      settings.dtype = asked.dtype;
+      settings.workload.dtype = asked.workload.dtype;
       host.phases.stop_if_asked(fmt::format("before the check of {}", model.name));
       const Verification part = verify_model(settings, devices, host.tower_threads(), host.phases);
       result.numbers.insert(result.numbers.end(), part.numbers.begin(), part.numbers.end());

@@ -25,8 +25,9 @@ class Planned {
     arguments.insert(arguments.end(), {"--num_intra_threads=1", "--batch_size=2"});
     const RunSettings settings = resolve_settings(parse(arguments));
     device_ = make_device(settings);
-    plan_ = std::make_unique<Plan>(build_run_graph(settings, *device_.backend, settings.batch),
-                                   *device_.backend, settings.lowering());
+    plan_ =
+        std::make_unique<Plan>(build_run_graph(settings, *device_.backend, settings.workload.batch),
+                               *device_.backend, settings.execution.lowering());
   }
   [[nodiscard]] const Plan& plan() const { return *plan_; }
   [[nodiscard]] const Step& step(const DistinctStep& distinct) const {

@@ -147,9 +147,9 @@ TEST(BatchesAhead, EndTheRunWhenTheBatchThatFailedIsNeeded) {
 /// number of completed steps at each call.
 class SpoilingInput final : public InputSource {
  public:
-  SpoilingInput(const RunSettings& settings, const SessionResult& result)
-      : elements_(image_elements(settings) * static_cast<std::size_t>(settings.global_batch())),
-        labels_(static_cast<std::size_t>(settings.global_batch()), 1),
+  SpoilingInput(const Workload& workload, const SessionResult& result)
+      : elements_(image_elements(workload) * static_cast<std::size_t>(workload.global_batch())),
+        labels_(static_cast<std::size_t>(workload.global_batch()), 1),
         result_(result) {}
 
   InputBatch next() override {
@@ -185,12 +185,12 @@ SpoiledRun run(const RunSettings& settings,
                const std::function<std::unique_ptr<Backend>()>& make_backend) {
   SessionResult result;
   // Destroyed after the towers, which may compute on it.
-  SpoilingInput input(settings, result);
+  SpoilingInput input(settings.workload, result);
   SeveralTowers towers(
       settings, [&](int) { return make_backend(); },
-      initial_values(build_run_network(settings, settings.batch), 1));
+      initial_values(build_run_network(settings.workload, settings.workload.batch), 1));
   const SteadyClock clock;
-  StoppingRule stopping(step_limits(settings), clock, [] { return false; });
+  StoppingRule stopping(step_limits(settings.execution), clock, [] { return false; });
   std::ostringstream out;
   run_session(settings,
               {.towers = *towers,
@@ -207,10 +207,10 @@ TEST(SeveralTowers, HaveTheirPartsBeforeABatchIsReleased) {
   for (const int towers : {1, 2, 4}) {
     for (const std::string_view strategy : {"replicated", "parameter_server", "independent"}) {
       RunSettings settings = residual();
-      settings.towers = towers;
-      settings.strategy = &find_strategy(strategy);
-      settings.reduction = settings.strategy->reduction;
-      settings.learning_rate.request.init_learning_rate = 1e-5;
+      settings.workload.towers = towers;
+      settings.workload.strategy = &find_strategy(strategy);
+      settings.workload.reduction = settings.workload.strategy->reduction;
+      settings.workload.learning_rate.request.init_learning_rate = 1e-5;
       const SpoiledRun near = run(settings, [] { return make_reference_backend(); });
       // If the device computes in the input's memory, a batch is acquired when its step begins.
       EXPECT_THAT(near.steps_done, testing::ElementsAre(0, 1, 2, 3, 4, 5));

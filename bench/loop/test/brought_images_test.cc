@@ -38,7 +38,7 @@ Outcome run(const RunSettings& settings, const MakeBackend& make_backend,
             std::size_t* uploaded = nullptr) {
   // Destroyed after the towers, which may compute on it.
   std::unique_ptr<InputSource> input;
-  std::vector<const Backend*> devices(static_cast<std::size_t>(settings.towers));
+  std::vector<const Backend*> devices(static_cast<std::size_t>(settings.workload.towers));
   SeveralTowers towers(
       settings,
       [&](int tower) {
@@ -46,10 +46,10 @@ Outcome run(const RunSettings& settings, const MakeBackend& make_backend,
         devices[static_cast<std::size_t>(tower)] = device.get();
         return device;
       },
-      initial_values(build_run_network(settings, settings.batch), 1));
+      initial_values(build_run_network(settings.workload, settings.workload.batch), 1));
   input = make_run_input(settings, (*towers).first().executor().input_layout("images"));
   const SteadyClock clock;
-  StoppingRule stopping(step_limits(settings), clock, [] { return false; });
+  StoppingRule stopping(step_limits(settings.execution), clock, [] { return false; });
   std::ostringstream out;
   SessionResult result;
   run_session(settings,
@@ -87,10 +87,10 @@ MakeBackend far_away(const FarSchedule& schedule = {}) {
 /// A run whose towers do not communicate, so steps transfer only batches and step parameters.
 RunSettings settings_of(int towers) {
   RunSettings settings = residual();
-  settings.image_size = kSide;
-  settings.towers = towers;
-  settings.strategy = &find_strategy(towers == 1 ? "parameter_server" : "independent");
-  settings.learning_rate.request.init_learning_rate = 1e-5;
+  settings.workload.image_size = kSide;
+  settings.workload.towers = towers;
+  settings.workload.strategy = &find_strategy(towers == 1 ? "parameter_server" : "independent");
+  settings.workload.learning_rate.request.init_learning_rate = 1e-5;
   return settings;
 }
 
@@ -99,22 +99,22 @@ std::size_t image_bytes_per_step(RunSettings settings) {
   constexpr int kFewer = 3;
   constexpr int kMore = 8;
   const auto uploaded = [&](int steps) {
-    settings.steps.num_batches = steps;
+    settings.execution.steps.num_batches = steps;
     std::size_t bytes = 0;
     run(settings, far_away(), &bytes);
     return bytes;
   };
   const std::size_t bytes = uploaded(kMore) - uploaded(kFewer);
-  const auto labels = static_cast<std::size_t>(settings.batch) * sizeof(std::int32_t);
+  const auto labels = static_cast<std::size_t>(settings.workload.batch) * sizeof(std::int32_t);
   const std::size_t rest =
-      static_cast<std::size_t>(settings.towers) * (labels + sizeof(StepParameters));
+      static_cast<std::size_t>(settings.workload.towers) * (labels + sizeof(StepParameters));
   EXPECT_EQ(bytes % (kMore - kFewer), 0U);
   return bytes / (kMore - kFewer) - rest;
 }
 
 /// The bytes of one step's images of all towers, in f32.
-std::size_t float_bytes(const RunSettings& settings) {
-  return static_cast<std::size_t>(settings.global_batch()) * kImage * sizeof(float);
+std::size_t float_bytes(const Workload& workload) {
+  return static_cast<std::size_t>(workload.global_batch()) * kImage * sizeof(float);
 }
 
 void expect_near_and_far_alike(const RunSettings& settings) {
@@ -165,7 +165,7 @@ TEST(BroughtImages, AreSyntheticOnesOnce) {
 
 TEST(BroughtImages, AreSyntheticOnesOnceInInferenceToo) {
   RunSettings settings = settings_of(1);
-  settings.mode = RunMode::forward_only;
+  settings.workload.mode = RunMode::forward_only;
   EXPECT_EQ(image_bytes_per_step(settings), 0U);
 }
 
@@ -173,9 +173,9 @@ TEST(BroughtImages, AreThoseOfAFileOfSeveralBatchesInEveryStep) {
   const test::TemporaryFolder folder;
   for (const int towers : {1, 2}) {
     RunSettings settings = settings_of(towers);
-    settings.input.file = folder.file("several.safetensors");
-    write_batches(*settings.input.file, 3 * settings.global_batch());
-    EXPECT_EQ(image_bytes_per_step(settings), float_bytes(settings)) << towers;
+    settings.workload.input.file = folder.file("several.safetensors");
+    write_batches(*settings.workload.input.file, 3 * settings.workload.global_batch());
+    EXPECT_EQ(image_bytes_per_step(settings), float_bytes(settings.workload)) << towers;
     expect_near_and_far_alike(settings);
   }
 }
@@ -183,8 +183,8 @@ TEST(BroughtImages, AreThoseOfAFileOfSeveralBatchesInEveryStep) {
 TEST(BroughtImages, AreThoseOfAFileOfOneBatchOnce) {
   const test::TemporaryFolder folder;
   RunSettings settings = settings_of(1);
-  settings.input.file = folder.file("one.safetensors");
-  write_batches(*settings.input.file, settings.batch);
+  settings.workload.input.file = folder.file("one.safetensors");
+  write_batches(*settings.workload.input.file, settings.workload.batch);
   EXPECT_EQ(image_bytes_per_step(settings), 0U);
   expect_near_and_far_alike(settings);
 }
@@ -194,9 +194,9 @@ TEST(BroughtImages, AreThoseOfADatasetInEveryStepAsFloatsOrAsPixels) {
   for (const int towers : {1, 2}) {
     for (const SlotType type : {SlotType::f32, SlotType::u8}) {
       RunSettings settings = settings_of(towers);
-      settings.input.dataset = write_dataset(folder);
-      settings.input.type = type;
-      const std::size_t floats = float_bytes(settings);
+      settings.workload.input.dataset = write_dataset(folder);
+      settings.execution.slots = type;
+      const std::size_t floats = float_bytes(settings.workload);
       EXPECT_EQ(image_bytes_per_step(settings),
                 type == SlotType::u8 ? floats / sizeof(float) : floats)
           << towers;

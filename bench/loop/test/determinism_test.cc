@@ -30,13 +30,13 @@ RunSettings lenet(std::string_view format) {
 std::vector<double> train(Backend& backend, std::string_view format, int steps,
                           std::string_view seed = "1234") {
   RunSettings settings = lenet(format);
-  settings.seed = std::stoull(std::string(seed));
-  const Graph graph = build_run_graph(settings, backend, settings.batch);
-  LoneTower lone(settings, graph, backend, {.format = settings.format},
-                 initial_values(graph, settings.seed));
+  settings.workload.seed = std::stoull(std::string(seed));
+  const Graph graph = build_run_graph(settings, backend, settings.workload.batch);
+  LoneTower lone(settings, graph, backend, {.format = settings.execution.format},
+                 initial_values(graph, settings.workload.seed));
   Tower& tower = lone.tower();
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
-  const LearningRate rate(settings.learning_rate);
+  const LearningRate rate(settings.workload.learning_rate);
   std::vector<double> losses;
   for (int step = 0; step < steps; ++step) {
     const InputBatch batch = input->next();

@@ -36,11 +36,11 @@ class TrainingRun {
  public:
   TrainingRun(RunSettings settings, Backend& backend)
       : settings_(std::move(settings)),
-        lone_(settings_, build_run_graph(settings_, backend, settings_.batch), backend, {},
-              initial_values(build_run_network(settings_, settings_.batch), 1)),
+        lone_(settings_, build_run_graph(settings_, backend, settings_.workload.batch), backend, {},
+              initial_values(build_run_network(settings_.workload, settings_.workload.batch), 1)),
         tower_(lone_.tower()),
         input_(make_run_input(settings_, tower_.executor().input_layout("images"))) {
-    tower_.set_loss_scale(loss_scale_rule(settings_).initial);
+    tower_.set_loss_scale(loss_scale_rule(settings_.workload).initial);
   }
 
   Tower& tower() { return tower_; }
@@ -89,10 +89,10 @@ class TrainingRun {
 
 RunSettings changing_settings() {
   RunSettings settings = residual(DType::f16);
-  settings.optimizer.rule = AdamRule{};
-  settings.loss_scale.initial = 4;
-  settings.loss_scale.automatic = true;
-  settings.loss_scale.increase_every = 2;
+  settings.workload.optimizer.rule = AdamRule{};
+  settings.workload.loss_scale.initial = 4;
+  settings.workload.loss_scale.automatic = true;
+  settings.workload.loss_scale.increase_every = 2;
   return settings;
 }
 

@@ -25,17 +25,17 @@ inline constexpr Model kResidual{.name = "residual",
 
 inline RunSettings residual(DType dtype = DType::f32) {
   RunSettings settings;
-  settings.model = &kResidual;
-  settings.dataset = &dataset_named("cifar10");
-  settings.device = RunDevice::reference;
-  settings.dtype = dtype;
-  settings.batch = kResidual.default_batch;
-  settings.image_size = kResidual.image_size;
-  settings.num_classes = 5;
-  settings.warmup.num_batches = 1;
-  settings.steps = {.num_batches = 5, .num_epochs = 0};
-  settings.optimizer.weight_decay = 1e-3;
-  settings.learning_rate.request.init_learning_rate = 1e-4;
+  settings.workload.model = &kResidual;
+  settings.workload.dataset = &dataset_named("cifar10");
+  settings.execution.device = RunDevice::reference;
+  settings.workload.dtype = dtype;
+  settings.workload.batch = kResidual.default_batch;
+  settings.workload.image_size = kResidual.image_size;
+  settings.workload.num_classes = 5;
+  settings.execution.warmup.num_batches = 1;
+  settings.execution.steps = {.num_batches = 5, .num_epochs = 0};
+  settings.workload.optimizer.weight_decay = 1e-3;
+  settings.workload.learning_rate.request.init_learning_rate = 1e-4;
   return settings;
 }
 

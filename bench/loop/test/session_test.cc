@@ -21,9 +21,9 @@ constexpr const char* kRule = "-------------------------------------------------
 
 TEST(Session, PrintsTheLinesOfTheOriginal) {
   TinyRun tiny;
-  tiny.settings.batch = 32;
-  tiny.settings.warmup.num_batches = 1;
-  tiny.settings.lines.every = 1;
+  tiny.settings.workload.batch = 32;
+  tiny.settings.execution.warmup.num_batches = 1;
+  tiny.settings.outputs.lines.every = 1;
   tiny.waits = {milliseconds(700), milliseconds(100), milliseconds(200), milliseconds(100)};
   tiny.run();
   EXPECT_EQ(tiny.out.str(), fmt::format("Running warm up\n"
@@ -43,8 +43,8 @@ TEST(Session, PrintsTheLinesOfTheOriginal) {
 
 TEST(Session, PrintsTheFirstStepAndEveryStepThatDisplayEveryDivides) {
   TinyRun tiny;
-  tiny.settings.steps.num_batches = 7;
-  tiny.settings.lines.every = 3;
+  tiny.settings.execution.steps.num_batches = 7;
+  tiny.settings.outputs.lines.every = 3;
   tiny.run();
   const std::string speed = "\timages/sec: 20.0 +/- 0.0 (jitter = 0.0)\t1.636\n";
   EXPECT_EQ(tiny.out.str(), fmt::format("Running warm up\nDone warm up\nStep\tImg/sec\ttotal_loss\n"
@@ -54,7 +54,7 @@ TEST(Session, PrintsTheFirstStepAndEveryStepThatDisplayEveryDivides) {
 
 TEST(Session, WarmsUpAsOftenAsAskedWithoutCountingIt) {
   TinyRun tiny;
-  tiny.settings.warmup.num_batches = 5;
+  tiny.settings.execution.warmup.num_batches = 5;
   tiny.run();
   EXPECT_EQ(tiny.calls, 8U);
   EXPECT_EQ(tiny.result.warmup_steps, 5);
@@ -65,7 +65,7 @@ TEST(Session, WarmsUpAsOftenAsAskedWithoutCountingIt) {
 TEST(Session, TakesTheTotalFromWallTimeAndTheLinesFromStepTimes) {
   TinyRun tiny;
   tiny.between = milliseconds(50);
-  tiny.settings.lines.every = 3;
+  tiny.settings.outputs.lines.every = 3;
   tiny.run();
   // `between` does not pass after the last step.
   EXPECT_EQ(tiny.result.wall, milliseconds(400));
@@ -75,9 +75,9 @@ TEST(Session, TakesTheTotalFromWallTimeAndTheLinesFromStepTimes) {
 
 TEST(Session, EndsInTheStepInWhichTheTimeIsOverAndPrintsTheTotal) {
   TinyRun tiny;
-  tiny.settings.warmup.num_batches = 10;
-  tiny.settings.steps.num_batches = 1000;
-  tiny.settings.max_seconds = 1.05;
+  tiny.settings.execution.warmup.num_batches = 10;
+  tiny.settings.execution.steps.num_batches = 1000;
+  tiny.settings.execution.max_seconds = 1.05;
   tiny.run();
   EXPECT_EQ(tiny.result.stop, Stop::out_of_time);
   // Warm-up is over once more than a quarter of the time, 262.5 ms, has passed.
@@ -88,8 +88,8 @@ TEST(Session, EndsInTheStepInWhichTheTimeIsOverAndPrintsTheTotal) {
 
 TEST(Session, TakesMoreStepsThanMemoryCouldHoldWhenTimeBoundsThem) {
   TinyRun tiny;
-  tiny.settings.steps.num_batches = std::numeric_limits<std::int64_t>::max();
-  tiny.settings.max_seconds = 0.35;
+  tiny.settings.execution.steps.num_batches = std::numeric_limits<std::int64_t>::max();
+  tiny.settings.execution.max_seconds = 0.35;
   tiny.run();
   EXPECT_EQ(tiny.result.steps.size(), 4U);
 }
@@ -107,7 +107,7 @@ TEST(Session, WatchesTheGpuWhileItMeasuresAndNotBefore) {
   EXPECT_EQ(measured.result().value().samples, samples);
 
   TinyRun ended;
-  ended.settings.warmup.num_batches = 10;
+  ended.settings.execution.warmup.num_batches = 10;
   ended.interrupted = [](std::size_t steps) { return steps >= 2; };
   GpuWatch warming(sensors, clock);
   ended.watch = &warming;
@@ -120,8 +120,8 @@ TEST(Session, WatchesTheGpuWhileItMeasuresAndNotBefore) {
 
 TEST(Session, WarmsUpTwiceAndMeasuresOnceHoweverShortTheTime) {
   TinyRun tiny;
-  tiny.settings.warmup.num_batches = 10;
-  tiny.settings.max_seconds = 0.001;
+  tiny.settings.execution.warmup.num_batches = 10;
+  tiny.settings.execution.max_seconds = 0.001;
   tiny.run();
   EXPECT_EQ(tiny.result.warmup_steps, 2);
   EXPECT_EQ(tiny.result.steps.size(), 1U);
@@ -130,8 +130,8 @@ TEST(Session, WarmsUpTwiceAndMeasuresOnceHoweverShortTheTime) {
 
 TEST(Session, EndsAfterTheStepInHandWhenInterruptedWithoutATotal) {
   TinyRun tiny;
-  tiny.settings.warmup.num_batches = 1;
-  tiny.settings.steps.num_batches = 100;
+  tiny.settings.execution.warmup.num_batches = 1;
+  tiny.settings.execution.steps.num_batches = 100;
   tiny.interrupted = [](std::size_t steps) { return steps >= 3; };
   tiny.run();
   EXPECT_EQ(tiny.result.stop, Stop::interrupted);
@@ -144,7 +144,7 @@ TEST(Session, EndsAfterTheStepInHandWhenInterruptedWithoutATotal) {
 
 TEST(Session, EndsInTheWarmUpWhenInterruptedThere) {
   TinyRun tiny;
-  tiny.settings.warmup.num_batches = 10;
+  tiny.settings.execution.warmup.num_batches = 10;
   tiny.interrupted = [](std::size_t steps) { return steps >= 2; };
   tiny.run();
   EXPECT_EQ(tiny.result.stop, Stop::interrupted);
@@ -163,8 +163,8 @@ TEST(Session, IsCompleteWhenInterruptedInItsLastStep) {
 
 TEST(Session, StopsAtALossThatIsNotFiniteAndKeepsWhatWasMeasured) {
   TinyRun tiny;
-  tiny.settings.steps.num_batches = 10;
-  tiny.settings.warmup.num_batches = 2;
+  tiny.settings.execution.steps.num_batches = 10;
+  tiny.settings.execution.warmup.num_batches = 2;
   tiny.spoil_from = 4;
   try {
     tiny.run();
@@ -181,7 +181,7 @@ TEST(Session, StopsAtALossThatIsNotFiniteAndKeepsWhatWasMeasured) {
 
 TEST(Session, StopsAtALossThatIsNotFiniteInTheWarmUpToo) {
   TinyRun tiny;
-  tiny.settings.warmup.num_batches = 2;
+  tiny.settings.execution.warmup.num_batches = 2;
   tiny.spoil_from = 1;
   EXPECT_THROW(tiny.run(), LossError);
   EXPECT_EQ(tiny.calls, 2U);
@@ -189,7 +189,7 @@ TEST(Session, StopsAtALossThatIsNotFiniteInTheWarmUpToo) {
 
 TEST(Session, DoesNotBlameTheLearningRateForALossBeforeAnyUpdate) {
   TinyRun tiny;
-  tiny.settings.warmup.num_batches = 0;
+  tiny.settings.execution.warmup.num_batches = 0;
   tiny.spoil_from = 0;
   try {
     tiny.run();
@@ -201,11 +201,11 @@ TEST(Session, DoesNotBlameTheLearningRateForALossBeforeAnyUpdate) {
 
 TEST(Session, OfForwardOnlyFailsForLogitsThatAreNoNumbers) {
   TinyRun tiny;
-  tiny.settings.mode = RunMode::forward_only;
+  tiny.settings.workload.mode = RunMode::forward_only;
   tiny.run();
   EXPECT_THAT(tiny.out.str(), HasSubstr("total images/sec: "));
   TinyRun spoiled;
-  spoiled.settings.mode = RunMode::forward_only;
+  spoiled.settings.workload.mode = RunMode::forward_only;
   spoiled.last_biases = {0, 0, std::numeric_limits<float>::quiet_NaN(), 0};
   EXPECT_THROW(spoiled.run(), LossError);
   EXPECT_EQ(spoiled.result.steps.size(), 3U);
@@ -214,9 +214,9 @@ TEST(Session, OfForwardOnlyFailsForLogitsThatAreNoNumbers) {
 
 TEST(Session, AddsAccuraciesOnRequest) {
   TinyRun tiny;
-  tiny.settings.num_classes = 7;
-  tiny.settings.print_training_accuracy = true;
-  tiny.settings.steps.num_batches = 1;
+  tiny.settings.workload.num_classes = 7;
+  tiny.settings.workload.print_training_accuracy = true;
+  tiny.settings.execution.steps.num_batches = 1;
   tiny.last_biases = {7, 6, 5, 4, 3, 2, 1};
   tiny.labels = {0, 4};
   tiny.run();
@@ -233,9 +233,9 @@ TEST(Session, AddsAccuraciesOnRequest) {
 
 TEST(Session, PrintsAZeroLossAndAccuraciesWhenItOnlyRunsForward) {
   TinyRun tiny;
-  tiny.settings.mode = RunMode::forward_only;
-  tiny.settings.num_classes = 7;
-  tiny.settings.steps.num_batches = 1;
+  tiny.settings.workload.mode = RunMode::forward_only;
+  tiny.settings.workload.num_classes = 7;
+  tiny.settings.execution.steps.num_batches = 1;
   tiny.last_biases = {7, 6, 5, 4, 3, 2, 1};
   tiny.labels = {6, 4};
   tiny.run();
@@ -250,11 +250,11 @@ TEST(Session, PrintsAZeroLossAndAccuraciesWhenItOnlyRunsForward) {
 
 TEST(Session, WeighsRecentStepsMoreWithDisplayPerfEwma) {
   TinyRun tiny;
-  tiny.settings.batch = 64;
-  tiny.settings.steps.num_batches = 4;
-  tiny.settings.lines.every = 4;
+  tiny.settings.workload.batch = 64;
+  tiny.settings.execution.steps.num_batches = 4;
+  tiny.settings.outputs.lines.every = 4;
   tiny.waits = {milliseconds(500), milliseconds(400), milliseconds(250), milliseconds(200)};
-  tiny.settings.lines.ewma = 0.5;
+  tiny.settings.outputs.lines.ewma = 0.5;
   tiny.run();
   EXPECT_THAT(tiny.out.str(), HasSubstr("4\timages/sec: 246.2 +/- 38.2 (jitter = 94.9)\t"));
 }
@@ -263,7 +263,7 @@ TEST(Session, ReportsTheTotalLossAsBaseLossAndL2Term) {
   TinyRun total;
   total.run();
   TinyRun base;
-  base.settings.lines.loss = ReportedLoss::base;
+  base.settings.outputs.lines.loss = ReportedLoss::base;
   base.run();
   EXPECT_THAT(base.out.str(), HasSubstr("Step\tImg/sec\tbase_loss\n"));
   EXPECT_THAT(base.out.str(), HasSubstr(")\t1.386\n"));

@@ -13,9 +13,9 @@ using testing::Not;
 
 TEST(Session, UpdatesTheVariablesInEveryStepWarmUpIncluded) {
   TinyRun tiny;
-  tiny.settings.learning_rate.request.init_learning_rate = 0.5;
-  tiny.settings.lines.loss = ReportedLoss::base;
-  tiny.settings.warmup.num_batches = 1;
+  tiny.settings.workload.learning_rate.request.init_learning_rate = 0.5;
+  tiny.settings.outputs.lines.loss = ReportedLoss::base;
+  tiny.settings.execution.warmup.num_batches = 1;
   tiny.run();
   EXPECT_LT(tiny.result.loss_first.value(), std::log(4) - 0.1);
   EXPECT_LT(tiny.result.loss_last.value(), tiny.result.loss_first.value() - 0.1);
@@ -24,8 +24,8 @@ TEST(Session, UpdatesTheVariablesInEveryStepWarmUpIncluded) {
 
 TEST(Session, KeepsTheLossOfEveryMeasuredStep) {
   TinyRun tiny;
-  tiny.settings.learning_rate.request.init_learning_rate = 0.5;
-  tiny.settings.warmup.num_batches = 1;
+  tiny.settings.workload.learning_rate.request.init_learning_rate = 0.5;
+  tiny.settings.execution.warmup.num_batches = 1;
   tiny.run();
   ASSERT_EQ(tiny.result.losses.size(), 3U);
   EXPECT_EQ(tiny.result.losses.front(), tiny.result.loss_first);
@@ -33,8 +33,8 @@ TEST(Session, KeepsTheLossOfEveryMeasuredStep) {
   EXPECT_EQ(tiny.result.losses.back(), tiny.result.loss_last);
 
   TinyRun forward;
-  forward.settings.mode = RunMode::forward_only;
-  forward.settings.num_classes = 7;
+  forward.settings.workload.mode = RunMode::forward_only;
+  forward.settings.workload.num_classes = 7;
   forward.run();
   EXPECT_TRUE(forward.result.losses.empty());
 }
@@ -43,8 +43,8 @@ TEST(Session, LearnsWithEveryOptimizer) {
   std::vector<std::vector<double>> courses;
   for (const OptimizerRow& row : all_optimizers()) {
     TinyRun tiny;
-    tiny.settings.optimizer.rule = row.rule;
-    tiny.settings.learning_rate.request.init_learning_rate = 0.125;
+    tiny.settings.workload.optimizer.rule = row.rule;
+    tiny.settings.workload.learning_rate.request.init_learning_rate = 0.125;
     tiny.run();
     const std::vector<double>& losses = tiny.result.losses;
     EXPECT_LT(losses[1], losses[0]) << row.name;
@@ -57,11 +57,11 @@ TEST(Session, LearnsWithEveryOptimizer) {
 /// Three training steps, in 16 bits.
 SessionResult train_in(DType dtype, double loss_scale, bool automatic) {
   TinyRun tiny;
-  tiny.settings.dtype = dtype;
-  tiny.settings.learning_rate.request.init_learning_rate = 0.5;
-  tiny.settings.loss_scale.initial = loss_scale;
-  tiny.settings.loss_scale.automatic = automatic;
-  tiny.settings.lines.loss = ReportedLoss::base;
+  tiny.settings.workload.dtype = dtype;
+  tiny.settings.workload.learning_rate.request.init_learning_rate = 0.5;
+  tiny.settings.workload.loss_scale.initial = loss_scale;
+  tiny.settings.workload.loss_scale.automatic = automatic;
+  tiny.settings.outputs.lines.loss = ReportedLoss::base;
   tiny.run();
   return tiny.result;
 }
@@ -84,13 +84,13 @@ TEST(Session, LeavesTheVariablesAloneWhereTheLossScaleMakesAGradientInfinite) {
 TEST(Session, CountsNoUpdateThatTheLossScaleSkips) {
   const auto train = [](double loss_scale) {
     TinyRun tiny;
-    tiny.settings.dtype = DType::f16;
-    tiny.settings.optimizer.rule = AdamRule{};
-    tiny.settings.steps.num_batches = 6;
-    tiny.settings.learning_rate.request.init_learning_rate = 0.125;
-    tiny.settings.loss_scale.initial = loss_scale;
-    tiny.settings.loss_scale.automatic = true;
-    tiny.settings.lines.loss = ReportedLoss::base;
+    tiny.settings.workload.dtype = DType::f16;
+    tiny.settings.workload.optimizer.rule = AdamRule{};
+    tiny.settings.execution.steps.num_batches = 6;
+    tiny.settings.workload.learning_rate.request.init_learning_rate = 0.125;
+    tiny.settings.workload.loss_scale.initial = loss_scale;
+    tiny.settings.workload.loss_scale.automatic = true;
+    tiny.settings.outputs.lines.loss = ReportedLoss::base;
     tiny.run();
     return tiny.result;
   };

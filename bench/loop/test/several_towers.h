@@ -16,15 +16,17 @@ class SeveralTowers {
   SeveralTowers(const RunSettings& settings,
                 const std::function<std::unique_ptr<Backend>(int tower)>& make_backend,
                 const InitialValues& values)
-      : threads_(settings.towers), backends_(static_cast<std::size_t>(settings.towers)) {
+      : threads_(settings.workload.towers),
+        backends_(static_cast<std::size_t>(settings.workload.towers)) {
     threads_.run(
         [&](int tower) { backends_[static_cast<std::size_t>(tower)] = make_backend(tower); });
-    const ExecutorOptions options{.format = settings.format, .pixels = settings.lowering().pixels};
+    const ExecutorOptions options{.format = settings.execution.format,
+                                  .pixels = settings.execution.lowering().pixels};
     TowerSources sources{.backends = {},
                          .graph =
                              [&](int tower) {
                                return build_run_graph(of_tower(settings, tower), *backends_.front(),
-                                                      settings.batch);
+                                                      settings.workload.batch);
                              },
                          .options = options,
                          .values = values};

@@ -32,19 +32,19 @@ TEST(SeveralTowers, KeepTheSameVariablesWhereTheyShareThem) {
 
 TEST(SeveralTowers, AddAroundARingInTheOrderThatIsAsked) {
   TowersRun run = run_of("replicated", 3);
-  run.settings.sharing.sums.spec = {{.algorithm = "xring"}};
-  run.settings.sharing.sums.ring_order = {2, 0, 1};
+  run.settings.execution.sharing.sums.spec = {{.algorithm = "xring"}};
+  run.settings.execution.sharing.sums.ring_order = {2, 0, 1};
   run.run();
   EXPECT_EQ(run.weights[0], run.weights[1]);
   EXPECT_EQ(run.weights[0], run.weights[2]);
-  run.settings.sharing.sums.ring_order = {2, 0, 2};
+  run.settings.execution.sharing.sums.ring_order = {2, 0, 2};
   EXPECT_THROW(run.run(), UsageError);
 }
 
 TEST(SeveralTowers, ReportTheMeanOfTheirLossesAndTheImagesOfAll) {
   const auto run = [](int towers, int first_image) {
     TowersRun towers_run = run_of("independent", towers);
-    towers_run.settings.steps.num_batches = 1;
+    towers_run.settings.execution.steps.num_batches = 1;
     towers_run.first_image = first_image;
     towers_run.run();
     return towers_run;
@@ -123,10 +123,11 @@ TEST(SeveralTowers, TakeOfTheirDevicesWhatIsPlannedForEach) {
       schedule.memory_bytes = kHas;
       return make_far_backend(make_reference_backend(), schedule);
     };
-    SeveralTowers towers(settings, make, initial_values(build_run_network(settings, 2), 1));
+    SeveralTowers towers(settings, make,
+                         initial_values(build_run_network(settings.workload, 2), 1));
     Backend& first = (*towers).first().backend();
     const PlannedMemory planned = plan_run_memory(settings, first, 2);
-    for (int tower = 0; tower < settings.towers; ++tower) {
+    for (int tower = 0; tower < settings.workload.towers; ++tower) {
       const std::size_t taken =
           kHas - (*towers)[tower].backend().memory_traits().free_bytes.value_or(0);
       const std::size_t place = planned.of_tower(static_cast<std::size_t>(tower)).device;
@@ -191,7 +192,7 @@ TEST(SeveralTowers, AreEndedWithinAPassOfTheirNetwork) {
   const RunSettings settings = run_of("independent", 3).settings;
   SeveralTowers towers(
       settings, [](int) { return make_reference_backend(); },
-      initial_values(build_run_network(settings, 2), 1));
+      initial_values(build_run_network(settings.workload, 2), 1));
   const std::vector<float> images(static_cast<std::size_t>(2 * 3 * kImageSize * kImageSize));
   const std::vector<std::int32_t> labels(2);
   std::atomic<int> begun = 0;

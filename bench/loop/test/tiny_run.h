@@ -39,11 +39,11 @@ inline constexpr Model kTiny{.name = "tiny",
 /// Always provides the same batch; each call takes the next time in the list.
 class FakeInput final : public InputSource {
  public:
-  FakeInput(FakeClock& clock, const RunSettings& settings, std::vector<milliseconds> waits)
+  FakeInput(FakeClock& clock, const Workload& workload, std::vector<milliseconds> waits)
       : clock_(clock),
         waits_(std::move(waits)),
-        images_(static_cast<std::size_t>(settings.batch * 3 * kImageSize * kImageSize), 1),
-        labels_(static_cast<std::size_t>(settings.batch)) {}
+        images_(static_cast<std::size_t>(workload.batch * 3 * kImageSize * kImageSize), 1),
+        labels_(static_cast<std::size_t>(workload.batch)) {}
 
   InputBatch next() override {
     clock_.advance(waits_.at(calls_ % waits_.size()));
@@ -88,20 +88,20 @@ struct TinyRun {
   std::size_t calls = 0;
 
   TinyRun() {
-    settings.model = &kTiny;
-    settings.dataset = &dataset_named("imagenet");
-    settings.device = RunDevice::reference;
-    settings.batch = 2;
-    settings.num_classes = 4;
-    settings.warmup.num_batches = 0;
-    settings.steps = {.num_batches = 3, .num_epochs = 0};
-    settings.optimizer.weight_decay = 0.25;
-    settings.learning_rate.request.init_learning_rate = 0;
+    settings.workload.model = &kTiny;
+    settings.workload.dataset = &dataset_named("imagenet");
+    settings.execution.device = RunDevice::reference;
+    settings.workload.batch = 2;
+    settings.workload.num_classes = 4;
+    settings.execution.warmup.num_batches = 0;
+    settings.execution.steps = {.num_batches = 3, .num_epochs = 0};
+    settings.workload.optimizer.weight_decay = 0.25;
+    settings.workload.learning_rate.request.init_learning_rate = 0;
   }
 
   void run() {
     const auto backend = make_reference_backend();
-    const Graph graph = build_run_graph(settings, *backend, settings.batch);
+    const Graph graph = build_run_graph(settings, *backend, settings.workload.batch);
     InitialValues values = initial_values(graph, 1);
     for (auto& [name, elements] : values) {
       const float value = name == "fc.weight" ? 0.5F : 0.0F;
@@ -113,7 +113,7 @@ struct TinyRun {
     LoneTower lone(settings, graph, *backend, {.format = DataFormat::automatic, .poison = true},
                    values);
     FakeClock clock;
-    FakeInput input(clock, settings, waits);
+    FakeInput input(clock, settings.workload, waits);
     input.spoil_from = spoil_from;
     if (!labels.empty()) {
       input.labels() = labels;
@@ -122,7 +122,7 @@ struct TinyRun {
       clock.advance(between);
       return interrupted(input.calls());
     };
-    StoppingRule stopping(step_limits(settings), clock, ask);
+    StoppingRule stopping(step_limits(settings.execution), clock, ask);
     const SessionParts parts{.towers = lone.towers(),
                              .input = input,
                              .clock = clock,

@@ -26,7 +26,7 @@ constexpr std::array kEndings{Ending::input, Ending::kernel, Ending::update, End
 
 TowersRun ending_run(std::string_view strategy, Ending ending, int tower) {
   TowersRun run = run_of(strategy, kEndingTowers);
-  run.settings.steps.num_batches = 1000;
+  run.settings.execution.steps.num_batches = 1000;
   run.faulty_tower = tower;
   switch (ending) {
     case Ending::input:

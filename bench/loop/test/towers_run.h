@@ -18,13 +18,13 @@ namespace bench {
 /// `first`; the labels are 0.
 class NumberedInput final : public InputSource {
  public:
-  NumberedInput(FakeClock& clock, const RunSettings& settings, int first, std::int64_t fails_at)
+  NumberedInput(FakeClock& clock, const Workload& workload, int first, std::int64_t fails_at)
       : clock_(clock),
-        labels_(static_cast<std::size_t>(settings.global_batch())),
+        labels_(static_cast<std::size_t>(workload.global_batch())),
         fails_at_(fails_at) {
-    for (int tower = 0; tower < settings.towers; ++tower) {
+    for (int tower = 0; tower < workload.towers; ++tower) {
       images_.insert(images_.end(),
-                     static_cast<std::size_t>(settings.batch * 3 * kImageSize * kImageSize),
+                     static_cast<std::size_t>(workload.batch * 3 * kImageSize * kImageSize),
                      static_cast<float>(first + tower));
     }
   }
@@ -75,14 +75,14 @@ struct TowersRun {
           return std::make_unique<FailingBackend>(
               make_backend(), tower == faulty_tower ? fault : Fault::none, kGoodSteps, "conv");
         },
-        initial_values(build_run_network(settings, 1), 1));
+        initial_values(build_run_network(settings.workload, 1), 1));
     Towers& towers = *several;
     FakeClock moved;
     const SteadyClock steady;
     const Clock& clock = timed ? static_cast<const Clock&>(steady) : moved;
-    NumberedInput input(moved, settings, first_image, input_fails_at);
+    NumberedInput input(moved, settings.workload, first_image, input_fails_at);
     input.stalls_at = input_stalls_at;
-    StoppingRule stopping(step_limits(settings), clock, [&] {
+    StoppingRule stopping(step_limits(settings.execution), clock, [&] {
       return interrupted(static_cast<std::int64_t>(result.steps.size()));
     });
     std::ostringstream printed;
@@ -100,7 +100,7 @@ struct TowersRun {
       throw;
     }
     out = printed.str();
-    for (int tower = 0; tower < settings.towers; ++tower) {
+    for (int tower = 0; tower < settings.workload.towers; ++tower) {
       weights.emplace_back();
       towers.run([&](int number) {
         if (number == tower) {
@@ -113,12 +113,12 @@ struct TowersRun {
 
 inline TowersRun run_of(std::string_view strategy, int towers) {
   TowersRun run;
-  run.settings.towers = towers;
-  run.settings.image_size = kImageSize;
-  run.settings.strategy = &find_strategy(strategy);
-  run.settings.reduction = run.settings.strategy->reduction;
-  run.settings.learning_rate.request.init_learning_rate = 0.1;
-  run.settings.steps.num_batches = 4;
+  run.settings.workload.towers = towers;
+  run.settings.workload.image_size = kImageSize;
+  run.settings.workload.strategy = &find_strategy(strategy);
+  run.settings.workload.reduction = run.settings.workload.strategy->reduction;
+  run.settings.workload.learning_rate.request.init_learning_rate = 0.1;
+  run.settings.execution.steps.num_batches = 4;
   return run;
 }
 

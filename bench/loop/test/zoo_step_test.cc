@@ -100,8 +100,8 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
   parsed.flags.data_name = model.dataset;
   parsed.flags.batch_size = fmt::format("{}", kBatch);
   RunSettings settings = resolve_settings(parsed);
-  settings.image_size = image_size(model);
-  settings.format = format;
+  settings.workload.image_size = image_size(model);
+  settings.execution.format = format;
   const Graph graph = build_run_graph(settings, *backend_, kBatch);
   Tower tower(graph, *backend_, {.format = format}, initial_values(graph, 1234));
 
@@ -109,7 +109,7 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
   std::vector<float> images(static_cast<std::size_t>(tower.find_input("images")->shape.elements()));
   std::generate(images.begin(), images.end(), [&] { return random.normal(); });
   const std::array<std::int32_t, kBatch> labels{
-      1, static_cast<std::int32_t>(settings.num_classes) - 1};
+      1, static_cast<std::int32_t>(settings.workload.num_classes) - 1};
   tower.run_canonical(images, labels, 0);
 
   Executor& executor = tower.executor();
@@ -135,7 +135,7 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
   if (model.dataset == "imagenet" && published != published_l2().end()) {
     // The published term is another draw of the same distribution, rounded to four decimals.
     const double deviation =
-        std::numbers::sqrt2 * l2_deviation(graph, settings.optimizer.weight_decay);
+        std::numbers::sqrt2 * l2_deviation(graph, settings.workload.optimizer.weight_decay);
     EXPECT_NEAR(executor.read_scalar("l2_loss"), published->second, 4 * deviation + 5e-5);
   }
 }

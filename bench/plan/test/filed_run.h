@@ -33,21 +33,23 @@ struct FiledRun {
   std::unique_ptr<Backend> backend = make_reference_backend();
 
   FiledRun() {
-    settings.model = &kFiled;
-    settings.dataset = &dataset_named("imagenet");
-    settings.device = RunDevice::reference;
-    settings.batch = 2;
-    settings.image_size = 2;
-    settings.num_classes = 4;
-    settings.optimizer.weight_decay = 0.25;
+    settings.workload.model = &kFiled;
+    settings.workload.dataset = &dataset_named("imagenet");
+    settings.execution.device = RunDevice::reference;
+    settings.workload.batch = 2;
+    settings.workload.image_size = 2;
+    settings.workload.num_classes = 4;
+    settings.workload.optimizer.weight_decay = 0.25;
   }
 
   [[nodiscard]] std::string path(const char* name) const { return folder.path() / name; }
-  [[nodiscard]] Graph network() const { return build_run_network(settings, settings.batch); }
+  [[nodiscard]] Graph network() const {
+    return build_run_network(settings.workload, settings.workload.batch);
+  }
   [[nodiscard]] RunTensorFiles files() const { return {settings, network()}; }
   [[nodiscard]] std::unique_ptr<Tower> tower(const InitialValues& values) const {
-    return std::make_unique<Tower>(build_run_graph(settings, *backend, settings.batch), *backend,
-                                   ExecutorOptions{}, values);
+    return std::make_unique<Tower>(build_run_graph(settings, *backend, settings.workload.batch),
+                                   *backend, ExecutorOptions{}, values);
   }
   /// Zeros, except for the last layer's weights.
   [[nodiscard]] InitialValues values() const {

@@ -17,7 +17,7 @@ using ::testing::ThrowsMessage;
 
 struct Lenet {
   RunSettings settings = resolve_settings(parse({"--model=lenet", "--batch_size=1"}));
-  Graph network = build_run_network(settings, 1);
+  Graph network = build_run_network(settings.workload, 1);
   RunTensorFiles files{settings, network};
   std::ostringstream out = {};
   FakeClock clock = {};

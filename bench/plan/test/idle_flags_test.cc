@@ -97,7 +97,7 @@ TEST(IdleFlags, AreThoseOfACopyThatNoDeviceNeeds) {
   const std::vector<std::string_view> arguments{"--model=resnet20", "--data_name=cifar10", data,
                                                 "--datasets_use_prefetch"};
   RunSettings settings = resolve_settings(parse(arguments));
-  settings.device = RunDevice::gpu;
+  settings.execution.device = RunDevice::gpu;
   EXPECT_THAT(idle_flag_notices(settings, parse(arguments)),
               ElementsAre(HasSubstr(
                   "copies the next batch while a step runs, and the first batch before the "

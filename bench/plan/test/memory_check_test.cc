@@ -36,10 +36,10 @@ struct Need {
   }
   std::string refusal(std::int64_t batch, const MemoryLimits& limits) {
     RunSettings settings;
-    settings.model = find_model("lenet");
-    settings.dataset = &dataset_named("imagenet");
-    settings.image_size = settings.model->image_size;
-    settings.batch = batch;
+    settings.workload.model = find_model("lenet");
+    settings.workload.dataset = &dataset_named("imagenet");
+    settings.workload.image_size = settings.workload.model->image_size;
+    settings.workload.batch = batch;
     PlannedMemory memory;
     memory.executor.activations = bytes(batch);
     const auto ask = [this, &limits](std::int64_t other) {
@@ -48,7 +48,7 @@ struct Need {
       planned.executor.activations = bytes(other);
       return limits.need_of(planned);
     };
-    return usage_error([&] { check_memory(settings, memory, limits, ask); });
+    return usage_error([&] { check_memory(settings.workload, memory, limits, ask); });
   }
 };
 
@@ -82,10 +82,10 @@ TEST(MemoryCheck, FindsTheLargestBatchForAnyLimitInFewPlans) {
 
 TEST(LargestBatch, TellsWhatItNeedsAndStaysBelowTheBound) {
   RunSettings settings;
-  settings.dataset = &dataset_named("imagenet");
-  settings.image_size = 28;
+  settings.workload.dataset = &dataset_named("imagenet");
+  settings.workload.image_size = 28;
   const auto largest = [&](std::size_t mib, std::int64_t below) {
-    return largest_batch(settings, {.host = limit_of(mib)}, Need::on_the_host, below);
+    return largest_batch(settings.workload, {.host = limit_of(mib)}, Need::on_the_host, below);
   };
   EXPECT_EQ(largest(512, 1 << 30).batch, 502);
   EXPECT_EQ(largest(512, 1 << 30).need.total(), 512 * kMiB);
@@ -97,14 +97,14 @@ TEST(LargestBatch, TellsWhatItNeedsAndStaysBelowTheBound) {
 
 TEST(LargestBatch, AsksForNoBatchWhoseImagesAloneAreTooLarge) {
   RunSettings settings;
-  settings.dataset = &dataset_named("imagenet");
-  settings.image_size = 1 << 14;  // 3 GiB per image.
+  settings.workload.dataset = &dataset_named("imagenet");
+  settings.workload.image_size = 1 << 14;  // 3 GiB per image.
   std::vector<std::int64_t> asked;
   const auto ask = [&](std::int64_t batch) {
     asked.push_back(batch);
     return MemoryNeed{};
   };
-  EXPECT_EQ(largest_batch(settings, {.host = limit_of(10 << 10)}, ask, 1 << 30).batch, 3);
+  EXPECT_EQ(largest_batch(settings.workload, {.host = limit_of(10 << 10)}, ask, 1 << 30).batch, 3);
   EXPECT_LE(*std::max_element(asked.begin(), asked.end()), 3);
 }
 
@@ -121,7 +121,7 @@ TEST(MemoryCheck, HoldsADevicesMemoryAgainstTheDevicesLimit) {
   memory.input_slots = 65 * kMiB;
   const RunSettings settings = lenet();
   const auto none_fits = [](std::int64_t) { return MemoryNeed{.host = std::size_t{1} << 60}; };
-  EXPECT_EQ(usage_error([&] { check_memory(settings, memory, limits, none_fits); }),
+  EXPECT_EQ(usage_error([&] { check_memory(settings.workload, memory, limits, none_fits); }),
             "--batch_size=32 needs 65.0 MiB (input 65.0 MiB), but only 64.0 MiB may be used "
             "(/cg/memory.max); no batch fits");
 }
@@ -129,11 +129,11 @@ TEST(MemoryCheck, HoldsADevicesMemoryAgainstTheDevicesLimit) {
 TEST(MemoryLimits, AreTheDevicesOwnWhereItHasMemoryOfItsOwn) {
   std::vector<Device> near(1);
   near[0].backend = make_reference_backend();
-  EXPECT_FALSE(limits_of_run(lenet(), limit_of(64), near).device);
+  EXPECT_FALSE(limits_of_run(lenet().execution, limit_of(64), near).device);
   std::vector<Device> far(1);
   far[0].backend = make_far_backend(make_reference_backend(), {.memory_bytes = 512 * kMiB});
   const auto held = far[0].backend->allocate(12 * kMiB);
-  const MemoryLimits limits = limits_of_run(lenet(), limit_of(64), far);
+  const MemoryLimits limits = limits_of_run(lenet().execution, limit_of(64), far);
   EXPECT_EQ(limits.device.value().bytes, 500 * kMiB);
   EXPECT_EQ(limits.host.value().bytes, 64 * kMiB);
 }
@@ -146,7 +146,7 @@ TEST(MemoryLimits, OfSeveralDevicesAreThoseOfTheOneWithTheLeast) {
     schedule.memory_bytes = bytes[i];
     devices[i].backend = make_far_backend(make_reference_backend(), schedule);
   }
-  const MemoryLimits limits = limits_of_run(lenet(), limit_of(1), devices);
+  const MemoryLimits limits = limits_of_run(lenet().execution, limit_of(1), devices);
   ASSERT_TRUE(limits.device.has_value());
   EXPECT_EQ(limits.device->bytes, static_cast<std::int64_t>(kMiB));
 }
@@ -155,14 +155,14 @@ TEST(MemoryLimits, OfADescribedCardAreAllItsMemoryAndNoHost) {
   std::vector<Device> card(1);
   card[0].backend = make_far_backend(make_reference_backend(), {.memory_bytes = 512 * kMiB});
   RunSettings settings = lenet();
-  settings.gpu.plan_for = "a card";
-  const MemoryLimits limits = limits_of_run(settings, limit_of(1), card);
+  settings.execution.gpu.plan_for = "a card";
+  const MemoryLimits limits = limits_of_run(settings.execution, limit_of(1), card);
   PlannedMemory memory;
   memory.input_slots = std::size_t{1} << 60;  // More than any host has.
   memory.executor.activations = 512 * kMiB;
-  EXPECT_EQ(memory_shortage(lenet(), memory, limits), std::nullopt);
+  EXPECT_EQ(memory_shortage(lenet().workload, memory, limits), std::nullopt);
   memory.executor.activations += 1;
-  const std::string text = memory_shortage(lenet(), memory, limits).value_or("");
+  const std::string text = memory_shortage(lenet().workload, memory, limits).value_or("");
   EXPECT_THAT(text, StartsWith("--batch_size=32 needs 512.0 MiB of the device's memory ("));
   EXPECT_THAT(text, EndsWith("), but only 512.0 MiB may be used (all memory of the card)"));
 }
@@ -175,20 +175,20 @@ TEST(MemoryCheck, SaysSoWhenNoBatchFits) {
 
 TEST(MemoryCheck, NamesTheImagesWhereTheyAloneAreTooLarge) {
   RunSettings settings;
-  settings.dataset = &dataset_named("imagenet");
-  settings.image_size = 28;
-  settings.batch = 1 << 30;
+  settings.workload.dataset = &dataset_named("imagenet");
+  settings.workload.image_size = 28;
+  settings.workload.batch = 1 << 30;
   const MemoryLimits limits{.host = limit_of(512)};
   const std::string message =
-      usage_error([&] { check_images_memory(settings, limits, Need::on_the_host); });
+      usage_error([&] { check_images_memory(settings.workload, limits, Need::on_the_host); });
   EXPECT_EQ(
       message,
       "--batch_size=1073741824 needs 9.2 TiB for its images alone, but only 512.0 MiB may be used "
       "(/cg/memory.max); the largest batch that fits is 502");
-  settings.batch = 1;
-  EXPECT_NO_THROW(check_images_memory(settings, limits, Need::on_the_host));
+  settings.workload.batch = 1;
+  EXPECT_NO_THROW(check_images_memory(settings.workload, limits, Need::on_the_host));
   const MemoryLimits unknown{.host = Unknown{"no /proc"}};
-  EXPECT_NO_THROW(check_images_memory(settings, unknown, Need::on_the_host));
+  EXPECT_NO_THROW(check_images_memory(settings.workload, unknown, Need::on_the_host));
 }
 
 TEST(MemoryCheck, LetsPassWhatFitsWithoutPlanningAnythingElse) {
@@ -206,7 +206,7 @@ TEST(RunMemory, CountsOneSlotForSyntheticImagesAndTheRingForReadOnes) {
   constexpr std::size_t kSlot = std::size_t{4} * 3 * 28 * 28 * sizeof(float);
   EXPECT_EQ(run_memory(lenet(), *backend, {}, 4).input_slots, kSlot);
   RunSettings reading = lenet();
-  reading.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
+  reading.workload.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
   EXPECT_EQ(run_memory(reading, *backend, {}, 4).input_slots,
             kSlot * DatasetOptions{}.prefetch_batches);
 }
@@ -214,8 +214,8 @@ TEST(RunMemory, CountsOneSlotForSyntheticImagesAndTheRingForReadOnes) {
 TEST(RunMemory, CountsPixelsAndOnTheHostWhatTheyAreNormalisedInto) {
   constexpr std::size_t kPixels = std::size_t{4} * 3 * 28 * 28;
   RunSettings reading = lenet();
-  reading.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
-  reading.input.type = SlotType::u8;
+  reading.workload.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
+  reading.execution.slots = SlotType::u8;
   const std::size_t ring = kPixels * DatasetOptions{}.prefetch_batches;
   const auto near = make_reference_backend();
   EXPECT_EQ(run_memory(reading, *near, {}, 4).input_slots, ring + kPixels * sizeof(float));
@@ -227,10 +227,10 @@ TEST(RunMemory, CountsPixelsAndOnTheHostWhatTheyAreNormalisedInto) {
 
 TEST(RunMemory, CountsOfPixelsOnADeviceABatchOfFloatsAndOneOfBytes) {
   RunSettings reading = lenet();
-  reading.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
+  reading.workload.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
   const auto far = make_far_backend(make_reference_backend(), {});
   const std::size_t floats = plan_run_memory(reading, *far, 256).executor.landing;
-  reading.input.type = SlotType::u8;
+  reading.execution.slots = SlotType::u8;
   const MemoryReport pixels = plan_run_memory(reading, *far, 256).executor;
   EXPECT_EQ(floats - pixels.landing, std::size_t{256} * 3 * 28 * 28 * (sizeof(float) - 1));
   EXPECT_EQ(pixels.inputs, floats);
@@ -312,7 +312,7 @@ TEST(MemoryCheck, NamesTheTowerWhoseDeviceIsTooSmall) {
   const PlannedMemory memory = run_memory(settings, *far, tower, 4);
   const auto fits = [&](std::size_t mib) {
     const MemoryLimits limits{.host = Unknown{"no file tells"}, .device = limit_of(mib)};
-    return memory_shortage(settings, memory, limits).value_or("");
+    return memory_shortage(settings.workload, memory, limits).value_or("");
   };
   EXPECT_EQ(fits(6500), "");
   EXPECT_THAT(fits(6399), HasSubstr(" of the memory of tower 1's device ("));
@@ -358,7 +358,7 @@ TEST(RunMemory, CountsTheCheckAfterTheSteps) {
   EXPECT_EQ(limits.need_of(memory).host, memory.total() + memory.check.host);
   const auto none_fits = [](std::int64_t) { return MemoryNeed{.host = std::size_t{1} << 60}; };
   EXPECT_THAT(
-      usage_error([&] { check_memory(lenet(), memory, limits, none_fits); }),
+      usage_error([&] { check_memory(lenet().workload, memory, limits, none_fits); }),
       HasSubstr(fmt::format(", check after the steps {}), ", format_bytes(memory.check.host))));
 }
 
@@ -379,7 +379,7 @@ TEST(MemoryCheck, RefusesVariablesThatCannotBeDrawn) {
             "variables alone, but only 8.0 MiB may be used (/cg/memory.max)");
   EXPECT_NO_THROW(check_variables_memory(settings, limit_of(9)));
   EXPECT_NO_THROW(check_variables_memory(settings, Unknown{"no file tells"}));
-  settings.gpu.plan_for = "sm_90";
+  settings.execution.gpu.plan_for = "sm_90";
   EXPECT_NO_THROW(check_variables_memory(settings, limit_of(8))) << "none are drawn";
 }
 

@@ -42,7 +42,9 @@ TEST(Sharing, TimesAlgorithmsOnlyWhereEveryTowerNeedsTheSums) {
   for (const auto& [update, timed] : {std::pair{"--variable_update=parameter_server", false},
                                       {"--variable_update=independent", false},
                                       {"--variable_update=replicated", true}}) {
-    EXPECT_EQ(sharing_of({"--num_gpus=2", "--all_reduce_spec=auto", update}).sharing.timed, timed)
+    EXPECT_EQ(
+        sharing_of({"--num_gpus=2", "--all_reduce_spec=auto", update}).execution.sharing.timed,
+        timed)
         << update;
   }
 }
@@ -125,7 +127,7 @@ TEST(Sharing, SendsGradientsInTheTypeThatIsSettledLater) {
     Precision{.dtype = dtype, .note = ""}.apply(settings);
     EXPECT_EQ(strategy_settings(settings).sums.narrow, dtype);
     EXPECT_THAT(
-        compact_gradients_notice(settings),
+        compact_gradients_notice(settings.workload),
         StartsWith(fmt::format("gradients are sent and added in {}, 2 bytes", name_of(dtype))));
   }
 }
@@ -182,7 +184,7 @@ TEST(GpuIndices, AreTheOrderOfTheRing) {
   const auto order = [](std::string_view indices) {
     return sharing_of(
                {"--num_gpus=3", "--variable_update=replicated", "--all_reduce_spec=xring", indices})
-        .sharing.sums.ring_order;
+        .execution.sharing.sums.ring_order;
   };
   EXPECT_THAT(order("--gpu_indices=2,0,1"), testing::ElementsAre(2, 0, 1));
   EXPECT_THAT(order("--gpu_indices="), testing::IsEmpty());

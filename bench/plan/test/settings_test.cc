@@ -33,47 +33,48 @@ std::string settings_refusal(const std::vector<std::string_view>& arguments) {
 
 TEST(Settings, FillInTheModelsAndTheDatasetsDefaults) {
   const RunSettings settings = settings_for({"--model=resnet50"});
-  EXPECT_EQ(settings.model->name, "resnet50");
-  EXPECT_EQ(settings.dataset->name, "imagenet");
-  EXPECT_EQ(settings.device, RunDevice::cpu);
-  EXPECT_EQ(settings.device_label, "cpu");
-  EXPECT_EQ(settings.format, DataFormat::automatic);
-  EXPECT_EQ(settings.batch, settings.model->default_batch);
-  EXPECT_EQ(settings.num_classes, 1001);
-  EXPECT_EQ(settings.warmup.num_batches, 10);
-  EXPECT_EQ(settings.steps.num_batches, 100);
-  EXPECT_EQ(settings.learning_rate.model, ModelRate::resnet);
-  EXPECT_EQ(settings_for({"--model=lenet"}).learning_rate.model, ModelRate::constant);
-  EXPECT_EQ(settings_for({"--model=nasnet"}).learning_rate.model, ModelRate::constant);
-  EXPECT_EQ(row_of(settings.optimizer.rule).name, "sgd");
-  EXPECT_TRUE(settings.training());
-  EXPECT_TRUE(settings.synthetic());
-  EXPECT_FALSE(settings.accuracies());
+  EXPECT_EQ(settings.workload.model->name, "resnet50");
+  EXPECT_EQ(settings.workload.dataset->name, "imagenet");
+  EXPECT_EQ(settings.execution.device, RunDevice::cpu);
+  EXPECT_EQ(settings.execution.device_label, "cpu");
+  EXPECT_EQ(settings.execution.format, DataFormat::automatic);
+  EXPECT_EQ(settings.workload.batch, settings.workload.model->default_batch);
+  EXPECT_EQ(settings.workload.num_classes, 1001);
+  EXPECT_EQ(settings.execution.warmup.num_batches, 10);
+  EXPECT_EQ(settings.execution.steps.num_batches, 100);
+  EXPECT_EQ(settings.workload.learning_rate.model, ModelRate::resnet);
+  EXPECT_EQ(settings_for({"--model=lenet"}).workload.learning_rate.model, ModelRate::constant);
+  EXPECT_EQ(settings_for({"--model=nasnet"}).workload.learning_rate.model, ModelRate::constant);
+  EXPECT_EQ(row_of(settings.workload.optimizer.rule).name, "sgd");
+  EXPECT_TRUE(settings.workload.training());
+  EXPECT_TRUE(settings.workload.synthetic());
+  EXPECT_FALSE(settings.workload.accuracies());
 }
 
 TEST(Settings, DivideTheRateOfNetworksWithoutBatchNormForSyntheticImages) {
   constexpr double kDivisor = 127.5 * 127.5;
   for (const char* model : {"--model=alexnet", "--model=squeezenet1_1", "--model=vgg11"}) {
     const RunSettings settings = settings_for({model});
-    EXPECT_EQ(settings.learning_rate.model_divisor, kDivisor) << model;
+    EXPECT_EQ(settings.workload.learning_rate.model_divisor, kDivisor) << model;
     EXPECT_THAT(settings.notices, Contains(HasSubstr("has no batch norm"))) << model;
-    EXPECT_EQ(settings_for({model, "--init_learning_rate=0.01"}).learning_rate.model_divisor, 1);
-    EXPECT_EQ(settings_for({model, "--input_file=x"}).learning_rate.model_divisor, 1);
+    EXPECT_EQ(
+        settings_for({model, "--init_learning_rate=0.01"}).workload.learning_rate.model_divisor, 1);
+    EXPECT_EQ(settings_for({model, "--input_file=x"}).workload.learning_rate.model_divisor, 1);
   }
-  EXPECT_EQ(settings_for({"--model=resnet50"}).learning_rate.model_divisor, 1);
+  EXPECT_EQ(settings_for({"--model=resnet50"}).workload.learning_rate.model_divisor, 1);
 }
 
 TEST(Settings, TakeTheCoefficientsOfTheOptimizer) {
   const auto rmsprop =
       std::get<RmspropRule>(settings_for({"--optimizer=rmsprop", "--rmsprop_decay=0.5",
                                           "--rmsprop_momentum=0.25", "--rmsprop_epsilon=2"})
-                                .optimizer.rule);
+                                .workload.optimizer.rule);
   EXPECT_EQ(rmsprop.decay, 0.5);
   EXPECT_EQ(rmsprop.momentum, 0.25);
   EXPECT_EQ(rmsprop.epsilon, 2);
   const auto adam = std::get<AdamRule>(settings_for({"--optimizer=adam", "--adam_beta1=0.5",
                                                      "--adam_beta2=0.25", "--adam_epsilon=2"})
-                                           .optimizer.rule);
+                                           .workload.optimizer.rule);
   EXPECT_EQ(adam.beta1, 0.5);
   EXPECT_EQ(adam.beta2, 0.25);
   EXPECT_EQ(adam.epsilon, 2);
@@ -83,8 +84,10 @@ TEST(Settings, HaveTheOptimizersAndTheDefaultsOfTheKernels) {
   std::string names;
   for (const OptimizerRow& row : all_optimizers()) {
     names += fmt::format("{}{}", names.empty() ? "" : " ", row.name);
-    EXPECT_EQ(row_of(settings_for({fmt::format("--optimizer={}", row.name)}).optimizer.rule).name,
-              row.name);
+    EXPECT_EQ(
+        row_of(settings_for({fmt::format("--optimizer={}", row.name)}).workload.optimizer.rule)
+            .name,
+        row.name);
   }
   EXPECT_EQ(find_flag("optimizer")->accepted.values, names);
   const Flags flags;
@@ -102,17 +105,18 @@ TEST(Settings, TakeWhatIsAskedFor) {
       {"--model=lenet", "--batch_size=7", "--num_classes=10", "--num_warmup_batches=0",
        "--num_epochs=0.001", "--optimizer=momentum", "--momentum=0.5", "--weight_decay=0.125",
        "--gradient_clip=2", "--data_format=NHWC", "--device=reference"});
-  EXPECT_EQ(settings.batch, 7);
-  EXPECT_EQ(settings.num_classes, 10);
-  EXPECT_EQ(settings.warmup.num_batches, 0);
-  EXPECT_EQ(settings.steps.num_batches, 183);  // 1281.167 images, in batches of 7, rounded down
-  EXPECT_EQ(std::get<MomentumRule>(settings.optimizer.rule).momentum, 0.5);
-  EXPECT_EQ(settings.optimizer.weight_decay, 0.125);
-  EXPECT_EQ(settings.optimizer.clip, 2.0);
-  EXPECT_EQ(settings.format, DataFormat::nhwc);
-  EXPECT_EQ(settings.device, RunDevice::reference);
-  EXPECT_EQ(settings.learning_rate.model, ModelRate::constant);
-  EXPECT_EQ(settings.learning_rate.examples_per_step, 7);
+  EXPECT_EQ(settings.workload.batch, 7);
+  EXPECT_EQ(settings.workload.num_classes, 10);
+  EXPECT_EQ(settings.execution.warmup.num_batches, 0);
+  EXPECT_EQ(settings.execution.steps.num_batches,
+            183);  // 1281.167 images, in batches of 7, rounded down
+  EXPECT_EQ(std::get<MomentumRule>(settings.workload.optimizer.rule).momentum, 0.5);
+  EXPECT_EQ(settings.workload.optimizer.weight_decay, 0.125);
+  EXPECT_EQ(settings.workload.optimizer.clip, 2.0);
+  EXPECT_EQ(settings.execution.format, DataFormat::nhwc);
+  EXPECT_EQ(settings.execution.device, RunDevice::reference);
+  EXPECT_EQ(settings.workload.learning_rate.model, ModelRate::constant);
+  EXPECT_EQ(settings.workload.learning_rate.examples_per_step, 7);
 }
 
 TEST(Settings, WithAnotherBatchAreThoseOfItsOwnCommandLine) {
@@ -120,11 +124,11 @@ TEST(Settings, WithAnotherBatchAreThoseOfItsOwnCommandLine) {
     const RunSettings one = settings_for({"--model=resnet50", "--batch_size=1", length});
     const RunSettings seven = settings_for({"--model=resnet50", "--batch_size=7", length});
     const RunSettings changed = with_batch(one, 7);
-    EXPECT_EQ(changed.batch, 7);
-    EXPECT_EQ(changed.steps.num_batches, seven.steps.num_batches) << length;
-    EXPECT_EQ(changed.steps.num_epochs, seven.steps.num_epochs) << length;
-    const LearningRate rate(changed.learning_rate);
-    const LearningRate own_rate(seven.learning_rate);
+    EXPECT_EQ(changed.workload.batch, 7);
+    EXPECT_EQ(changed.execution.steps.num_batches, seven.execution.steps.num_batches) << length;
+    EXPECT_EQ(changed.execution.steps.num_epochs, seven.execution.steps.num_epochs) << length;
+    const LearningRate rate(changed.workload.learning_rate);
+    const LearningRate own_rate(seven.workload.learning_rate);
     for (const std::int64_t step : {0, 1000, 1'000'000}) {
       EXPECT_EQ(rate.at(step), own_rate.at(step)) << length << ", step " << step;
     }
@@ -134,12 +138,12 @@ TEST(Settings, WithAnotherBatchAreThoseOfItsOwnCommandLine) {
 TEST(Settings, HaveTheDefaultsOfTheFlagsWhereNobodyResolvedThem) {
   const RunSettings resolved = settings_for({"--model=trivial"});
   const RunSettings plain;
-  EXPECT_EQ(plain.seed, resolved.seed);
-  EXPECT_EQ(plain.calibration_batches, resolved.calibration_batches);
-  EXPECT_EQ(plain.optimizer.weight_decay, resolved.optimizer.weight_decay);
-  EXPECT_EQ(plain.loss_scale.increase_every, resolved.loss_scale.increase_every);
-  EXPECT_EQ(plain.lines.every, resolved.lines.every);
-  EXPECT_EQ(plain.strategy, resolved.strategy);
+  EXPECT_EQ(plain.workload.seed, resolved.workload.seed);
+  EXPECT_EQ(plain.workload.calibration_batches, resolved.workload.calibration_batches);
+  EXPECT_EQ(plain.workload.optimizer.weight_decay, resolved.workload.optimizer.weight_decay);
+  EXPECT_EQ(plain.workload.loss_scale.increase_every, resolved.workload.loss_scale.increase_every);
+  EXPECT_EQ(plain.outputs.lines.every, resolved.outputs.lines.every);
+  EXPECT_EQ(plain.workload.strategy, resolved.workload.strategy);
 }
 
 TEST(Settings, KnowEveryDeviceThatIsBuilt) {
@@ -151,7 +155,7 @@ TEST(Settings, KnowEveryDeviceThatIsBuilt) {
 
 TEST(Settings, SayInWhichTypeTheRunComputesAndLearns) {
   const auto described = [](const std::vector<std::string_view>& arguments) {
-    return describe_precision(settings_for(arguments));
+    return describe_precision(settings_for(arguments).workload);
   };
   EXPECT_EQ(described({}), "f32");
   EXPECT_EQ(described({"--dtype=bf16"}), "bf16 (f32 variables)");
@@ -162,15 +166,15 @@ TEST(Settings, SayInWhichTypeTheRunComputesAndLearns) {
 
 TEST(Settings, KeepTheSpellingOfTheDeviceForTheHeader) {
   const RunSettings settings = settings_for({"--model=lenet", "--device=CPU"});
-  EXPECT_EQ(settings.device, RunDevice::cpu);
-  EXPECT_EQ(settings.device_label, "CPU");
+  EXPECT_EQ(settings.execution.device, RunDevice::cpu);
+  EXPECT_EQ(settings.execution.device_label, "CPU");
 }
 
 TEST(Settings, ShowAccuraciesOnRequestAndWhenOnlyForward) {
-  EXPECT_TRUE(settings_for({"--model=lenet", "--print_training_accuracy"}).accuracies());
+  EXPECT_TRUE(settings_for({"--model=lenet", "--print_training_accuracy"}).workload.accuracies());
   const RunSettings forward = settings_for({"--model=lenet", "--forward_only"});
-  EXPECT_TRUE(forward.accuracies());
-  EXPECT_FALSE(forward.training());
+  EXPECT_TRUE(forward.workload.accuracies());
+  EXPECT_FALSE(forward.workload.training());
 }
 
 TEST(Settings, RefuseAMistypedModelWithNearNames) {
@@ -221,18 +225,19 @@ TEST(Settings, TakeTheDatasetOfTheModelWhereNobodyNamesOne) {
   for (const Model& model : all_models()) {
     const RunSettings settings = settings_for({fmt::format("--model={}", model.name)});
     const bool in_imagenet = find_model(model.name) != nullptr;
-    EXPECT_EQ(settings.dataset->name, in_imagenet ? "imagenet" : model.dataset) << model.name;
+    EXPECT_EQ(settings.workload.dataset->name, in_imagenet ? "imagenet" : model.dataset)
+        << model.name;
     const RunSettings named = settings_for(
         {fmt::format("--model={}", model.name), fmt::format("--data_name={}", model.dataset)});
-    EXPECT_EQ(named.model, &model);
-    EXPECT_EQ(named.num_classes,
-              model.num_classes > 0 ? model.num_classes : named.dataset->num_classes);
+    EXPECT_EQ(named.workload.model, &model);
+    EXPECT_EQ(named.workload.num_classes,
+              model.num_classes > 0 ? model.num_classes : named.workload.dataset->num_classes);
   }
 }
 
 TEST(Settings, KnowEveryModelsLearningRate) {
   const auto rate = [](const std::vector<std::string_view>& arguments) {
-    return settings_for(arguments).learning_rate;
+    return settings_for(arguments).workload.learning_rate;
   };
   EXPECT_EQ(rate({"--model=official_resnet50"}).model, ModelRate::official_resnet);
   EXPECT_EQ(rate({"--model=resnet20"}).model, ModelRate::cifar_resnet);
@@ -245,8 +250,8 @@ TEST(Settings, KnowEveryModelsLearningRate) {
 
 TEST(Settings, TakeAnotherImageSizeWhereTheNetworkAllowsIt) {
   const RunSettings settings = settings_for({"--model=resnet50", "--image_size=64"});
-  EXPECT_EQ(settings.image_size, 64);
-  const Graph network = build_run_network(settings, 2);
+  EXPECT_EQ(settings.workload.image_size, 64);
+  const Graph network = build_run_network(settings.workload, 2);
   EXPECT_EQ(network.shape(network.inputs()[0]), (Shape{2, 3, 64, 64}));
 }
 
@@ -266,7 +271,7 @@ TEST(Settings, RefuseAnAuxiliaryHeadThatThereIsNot) {
 
 TEST(Settings, GiveTheAuxiliaryHeadToTrainingAlone) {
   const auto variables = [](const std::vector<std::string_view>& arguments) {
-    return build_run_network(settings_for(arguments), 2).variables().size();
+    return build_run_network(settings_for(arguments).workload, 2).variables().size();
   };
   const std::size_t without = variables({"--model=inception3"});
   EXPECT_GT(variables({"--model=inception3", "--aux_head"}), without);
@@ -279,7 +284,7 @@ TEST(Settings, GiveTheAuxiliaryHeadToTrainingAlone) {
 
 TEST(Settings, SmoothTheLabelsOfTheLoss) {
   const auto smoothing_of = [](const std::vector<std::string_view>& arguments) {
-    const Graph graph = build_run_network(settings_for(arguments), 2);
+    const Graph graph = build_run_network(settings_for(arguments).workload, 2);
     for (const Node& node : graph.nodes()) {
       if (node.op == &kSoftmaxCrossEntropy) {
         return node.attributes.as<SoftmaxCrossEntropyAttributes>().label_smoothing;
@@ -304,7 +309,7 @@ TEST(Settings, HandPixelsToTheDeviceWhereAskedAndSayWhetherTheyAreRounded) {
   const auto notices = [&](std::vector<std::string_view> arguments, SlotType expected) {
     arguments.insert(arguments.end(), {data, "--device=cpu"});
     const RunSettings settings = settings_for(arguments);
-    EXPECT_EQ(settings.input.type, expected);
+    EXPECT_EQ(settings.execution.slots, expected);
     std::string text;
     for (const std::string& notice : settings.notices) {
       text += notice + "\n";
@@ -330,7 +335,7 @@ TEST(Settings, HandPixelsToTheDeviceWhereAskedAndSayWhetherTheyAreRounded) {
 
 TEST(FirstLabel, IsOneWhereTheNetworkHasNoClassForTheBackground) {
   const auto label = [](const std::vector<std::string_view>& arguments) {
-    return first_label(settings_for(arguments));
+    return first_label(settings_for(arguments).workload);
   };
   EXPECT_EQ(label({"--model=resnet50"}), 0);
   EXPECT_EQ(label({"--model=resnet50", "--num_classes=1000"}), 1);
@@ -351,8 +356,8 @@ TEST(Settings, TakeInt8ForInferenceAloneAndFoldForIt) {
                                 "--save_variables=/tmp/never.safetensors"}),
               HasSubstr("--save_variables"));
   const RunSettings settings = settings_for({"--model=lenet", "--dtype=int8", "--forward_only"});
-  EXPECT_TRUE(settings.int8);
-  EXPECT_TRUE(settings.frozen());
+  EXPECT_TRUE(settings.workload.int8);
+  EXPECT_TRUE(settings.workload.frozen());
 }
 
 TEST(RunGraph, RunsItsLayersInInt8WhereAsked) {

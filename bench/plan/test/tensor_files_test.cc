@@ -15,14 +15,14 @@ using ::testing::HasSubstr;
 
 TEST(SavedVariables, AreLoadedByTheNextRun) {
   FiledRun run;
-  run.settings.files.save_variables = run.path("saved");
+  run.settings.outputs.files.save_variables = run.path("saved");
   InitialValues values = run.values();
   values.at("bn.running_var") = {3, 0.1F};
   run.files().save(run.tower(values)->executor(), 17);
   EXPECT_EQ(TensorFile(run.path("saved")).metadata().at("global_step"), "17");
 
   FiledRun next;
-  next.settings.files.init_from = run.path("saved");
+  next.settings.workload.init_from = run.path("saved");
   const RunTensorFiles files = next.files();
   InitialValues drawn = initial_values(next.network(), 5);
   files.load(drawn);
@@ -32,15 +32,15 @@ TEST(SavedVariables, AreLoadedByTheNextRun) {
 
 TEST(SavedVariables, OfAHeadOfAnotherSizeAreNamedAndLeftOut) {
   FiledRun run;
-  run.settings.files.save_variables = run.path("saved");
+  run.settings.outputs.files.save_variables = run.path("saved");
   run.files().save(run.tower(run.values())->executor(), 0);
 
   FiledRun next;
-  next.settings.num_classes = 5;
-  next.settings.files.init_from = run.path("saved");
+  next.settings.workload.num_classes = 5;
+  next.settings.workload.init_from = run.path("saved");
   EXPECT_THAT(usage_error([&] { static_cast<void>(next.files()); }),
               HasSubstr("fc.weight has shape 4x2, not 5x2"));
-  next.settings.files.init_from_partial = true;
+  next.settings.workload.init_from_partial = true;
   EXPECT_THAT(
       next.files().notices(),
       ElementsAre(HasSubstr("6 of 8 variables are initialized from"),
@@ -54,14 +54,16 @@ TEST(RunTensorFiles, RefuseBeforeTheRunWhatCannotBeReadOrWritten) {
     change(run);
     return usage_error([&] { static_cast<void>(run.files()); });
   };
-  EXPECT_THAT(refusal([](FiledRun& run) { run.settings.files.init_from = run.path("absent"); }),
+  EXPECT_THAT(refusal([](FiledRun& run) { run.settings.workload.init_from = run.path("absent"); }),
               HasSubstr("No such file"));
-  EXPECT_THAT(refusal([](FiledRun& run) { run.settings.input.file = run.path("absent"); }),
+  EXPECT_THAT(refusal([](FiledRun& run) { run.settings.workload.input.file = run.path("absent"); }),
               HasSubstr("No such file"));
-  EXPECT_THAT(refusal([](FiledRun& run) { run.settings.files.save_variables = run.path("no/s"); }),
-              HasSubstr("cannot write the file of --save_variables"));
-  EXPECT_THAT(refusal([](FiledRun& run) { run.settings.files.dump_tensors = run.path("no/d"); }),
-              HasSubstr("cannot write the file of --dump_tensors"));
+  EXPECT_THAT(
+      refusal([](FiledRun& run) { run.settings.outputs.files.save_variables = run.path("no/s"); }),
+      HasSubstr("cannot write the file of --save_variables"));
+  EXPECT_THAT(
+      refusal([](FiledRun& run) { run.settings.outputs.files.dump_tensors = run.path("no/d"); }),
+      HasSubstr("cannot write the file of --dump_tensors"));
   EXPECT_EQ(refusal([](FiledRun&) {}), "no UsageError");
 }
 
@@ -73,22 +75,22 @@ TEST(RunTensorFiles, HoldTheInputAgainstTheRun) {
       {"images", StoredType::f32, {2, 3, 2, 2}, std::as_bytes(std::span(images))},
       {"labels", StoredType::i64, {2}, std::as_bytes(std::span(labels))}};
   write_tensor_file(AtomicFile(run.path("in")), tensors, {});
-  run.settings.input.file = run.path("in");
+  run.settings.workload.input.file = run.path("in");
   EXPECT_NO_THROW(run.files());
   const auto input = make_run_input(run.settings, Layout("nhwc"));
   EXPECT_EQ(input->next().labels[1], 3);
-  run.settings.num_classes = 3;
+  run.settings.workload.num_classes = 3;
   EXPECT_THROW(run.files(), DataError);
-  run.settings.num_classes = 4;
-  run.settings.batch = 4;
+  run.settings.workload.num_classes = 4;
+  run.settings.workload.batch = 4;
   EXPECT_THROW(run.files(), DataError);
 }
 
 TEST(LayerStep, IsNegativeWithDeterministicLayersOnly) {
   FiledRun run;
-  EXPECT_EQ(layer_step(run.settings, 7), 7);
-  run.settings.deterministic_layers = true;
-  EXPECT_EQ(layer_step(run.settings, 7), -1);
+  EXPECT_EQ(layer_step(run.settings.workload, 7), 7);
+  run.settings.workload.deterministic_layers = true;
+  EXPECT_EQ(layer_step(run.settings.workload, 7), -1);
 }
 
 }  // namespace

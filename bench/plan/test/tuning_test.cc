@@ -42,7 +42,7 @@ class TunedRun : public testing::Test {
     const std::string flag = fmt::format("--autotune={}", extent);
     const RunSettings settings =
         settings_of({flag, deterministic_ ? "--deterministic" : "--tf_random_seed=1"});
-    const Graph graph = build_run_graph(settings, *reference_, settings.batch);
+    const Graph graph = build_run_graph(settings, *reference_, settings.workload.batch);
     SeveralWaysBackend backend(make_reference_backend(), ways.empty() ? ways_ : std::move(ways),
                                clock_);
     ClockTimer timer(clock_);
@@ -74,7 +74,7 @@ class TunedRun : public testing::Test {
   /// The limits that leave this number of bytes to workspaces.
   [[nodiscard]] MemoryLimits limits_with(std::size_t workspace) const {
     const RunSettings settings = settings_of({});
-    const PlannedMemory planned = plan_run_memory(settings, *reference_, settings.batch);
+    const PlannedMemory planned = plan_run_memory(settings, *reference_, settings.workload.batch);
     const MemoryNeed need = limits_of(0).need_of(planned);
     return limits_of(need.host - planned.executor.workspace + workspace);
   }
@@ -242,7 +242,7 @@ TEST(TuningIdentity, IsThatOfDeviceDriverAndLibraries) {
 }
 
 Autotune autotune_of(const std::vector<std::string_view>& arguments) {
-  return resolve_settings(parse(arguments)).autotune;
+  return resolve_settings(parse(arguments)).execution.autotune;
 }
 
 TEST(Autotune, IsQuickOnAGpuUnlessSomethingElseIsSaid) {

@@ -45,7 +45,7 @@ TEST_F(WatchedPlanning, EndsBetweenTwoKernels) {
 
 TEST_F(WatchedPlanning, LetsStepsAndVariablesBe) {
   const Graph graph = this->graph();
-  const InitialValues values = initial_values(build_run_network(settings_, 2), 1);
+  const InitialValues values = initial_values(build_run_network(settings_.workload, 2), 1);
   Tower tower(graph, *backend_, {}, values);
   patience_ = 0;
   const std::vector<float> images(2 * 3 * 28 * 28, 1);

@@ -38,14 +38,14 @@ constexpr Model kTiny{.name = "tiny",
 
 RunSettings tiny_settings() {
   RunSettings settings;
-  settings.model = &kTiny;
-  settings.dataset = &dataset_named("imagenet");
-  settings.device = RunDevice::reference;
-  settings.batch = kBatch;
-  settings.image_size = kImageSize;
-  settings.num_classes = 3;
-  settings.mode = RunMode::forward_only;
-  settings.int8 = true;
+  settings.workload.model = &kTiny;
+  settings.workload.dataset = &dataset_named("imagenet");
+  settings.execution.device = RunDevice::reference;
+  settings.workload.batch = kBatch;
+  settings.workload.image_size = kImageSize;
+  settings.workload.num_classes = 3;
+  settings.workload.mode = RunMode::forward_only;
+  settings.workload.int8 = true;
   return settings;
 }
 
@@ -62,10 +62,11 @@ InitialValues brightest_plane(const Graph& network) {
 
 Judgement judge(const RunSettings& settings) {
   const auto backend = make_reference_backend();
-  InitialValues values = brightest_plane(build_run_network(settings, settings.batch));
+  InitialValues values =
+      brightest_plane(build_run_network(settings.workload, settings.workload.batch));
   std::ostringstream progress;
   const Quantization quantization(settings, *backend, values, progress, {});
-  Tower tower(quantization.graph(), *backend, {.format = settings.format}, values);
+  Tower tower(quantization.graph(), *backend, {.format = settings.execution.format}, values);
   return quantization.judge(tower);
 }
 
@@ -88,8 +89,8 @@ RunSettings from_file(const ScratchFolder& folder, std::int64_t batches, std::in
        std::as_bytes(std::span(images))},
       {"labels", StoredType::i64, {count}, std::as_bytes(std::span(labels))}};
   RunSettings settings = tiny_settings();
-  settings.input.file = folder.path() / "batches.safetensors";
-  write_tensor_file(AtomicFile(*settings.input.file), tensors, {});
+  settings.workload.input.file = folder.path() / "batches.safetensors";
+  write_tensor_file(AtomicFile(*settings.workload.input.file), tensors, {});
   return settings;
 }
 
@@ -102,7 +103,7 @@ std::string text_of(const Judgement& judgement) {
 TEST(Quantization, IsJudgedByTheBatchesBehindThoseOfCalibration) {
   const ScratchFolder folder;
   RunSettings settings = from_file(folder, /*batches=*/8, /*mislabelled=*/3);
-  settings.calibration_batches = 3;
+  settings.workload.calibration_batches = 3;
   const Judgement judgement = judge(settings);
   EXPECT_FALSE(judgement.seen);
   EXPECT_EQ(judgement.agreement.examples, 8);
@@ -126,7 +127,7 @@ TEST(Quantization, SaysWhereTheInputHasTooFewImagesToJudgeBy) {
 TEST(Quantization, IsJudgedByOtherSyntheticImagesThanItWasCalibratedOn) {
   RunSettings settings = tiny_settings();
   for (const std::int64_t batch : {1, 2, 9}) {
-    settings.batch = batch;
+    settings.workload.batch = batch;
     const Judgement judgement = judge(settings);
     EXPECT_FALSE(judgement.seen) << batch;
     EXPECT_EQ(judgement.agreement.examples, batch == 9 ? 9 : 8);
@@ -138,7 +139,7 @@ TEST(Quantization, IsJudgedByOtherSyntheticImagesThanItWasCalibratedOn) {
 TEST(Quantization, SaysWhetherTheWeightsWereTrained) {
   RunSettings settings = tiny_settings();
   EXPECT_FALSE(judge(settings).trained);
-  settings.files.init_from = "weights.safetensors";
+  settings.workload.init_from = "weights.safetensors";
   EXPECT_TRUE(judge(settings).trained);
 }
 

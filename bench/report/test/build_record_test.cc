@@ -66,7 +66,7 @@ TEST(Record, NamesTheFilesOfARunThatHasItsOwn) {
   const FakeSystem system;
   const ParseResult parsed = parse({"--result_file=r", "--trace_file=t"});
   RunSettings settings = resolve_settings(parsed);
-  settings.files.result = "r.batch8";
+  settings.outputs.files.result = "r.batch8";
   const results::Record record = begin_record(settings, parsed, {}, system.files());
   for (const auto& flags : {record.flags.given, record.flags.output}) {
     EXPECT_EQ(text_of(flags.at("result_file")), "r.batch8");

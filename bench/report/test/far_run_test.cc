@@ -36,21 +36,24 @@ struct Outcome {
 enum class Check : std::uint8_t { none, whole };
 
 Outcome run(const RunSettings& settings, Backend& backend, Check check) {
-  InitialValues values = initial_values(build_run_network(settings, settings.batch), 1);
-  fold_values(run_folds(settings), values);
+  const Workload& workload = settings.workload;
+  InitialValues values = initial_values(build_run_network(workload, workload.batch), 1);
+  fold_values(run_folds(workload), values);
   std::ostringstream out;
   std::optional<Quantization> quantization;
-  if (settings.int8) {
+  if (workload.int8) {
     quantization.emplace(settings, backend, values, out, Watch());
   }
   LoneTower lone(
       settings,
-      quantization ? quantization->graph() : build_run_graph(settings, backend, settings.batch),
-      backend, {.format = settings.format, .pixels = settings.lowering().pixels}, values);
+      quantization ? quantization->graph() : build_run_graph(settings, backend, workload.batch),
+      backend,
+      {.format = settings.execution.format, .pixels = settings.execution.lowering().pixels},
+      values);
   Tower& tower = lone.tower();
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const SteadyClock clock;
-  StoppingRule stopping(step_limits(settings), clock, [] { return false; });
+  StoppingRule stopping(step_limits(settings.execution), clock, [] { return false; });
   SessionResult result;
   run_session(settings,
               {.towers = lone.towers(),
@@ -98,7 +101,7 @@ Outcome run_near_and_far(const RunSettings& settings, Check check = Check::none,
 TEST(FarRun, TrainsWithEachOptimizer) {
   for (const OptimizerRow& row : all_optimizers()) {
     RunSettings settings = residual();
-    settings.optimizer.rule = row.rule;
+    settings.workload.optimizer.rule = row.rule;
     const Outcome outcome = run_near_and_far(settings);
     EXPECT_EQ(outcome.losses.size(), 5U);
     EXPECT_NE(outcome.losses.front(), outcome.losses.back());
@@ -107,8 +110,8 @@ TEST(FarRun, TrainsWithEachOptimizer) {
 
 TEST(FarRun, SkipsUpdatesWhereTheLossScaleIsTooLarge) {
   RunSettings settings = residual(DType::f16);
-  settings.loss_scale.automatic = true;
-  settings.loss_scale.initial = 1 << 20;
+  settings.workload.loss_scale.automatic = true;
+  settings.workload.loss_scale.initial = 1 << 20;
   const Outcome outcome = run_near_and_far(settings);
   EXPECT_GT(outcome.skipped_updates, 0);
   EXPECT_LT(outcome.skipped_updates, 6);
@@ -116,8 +119,8 @@ TEST(FarRun, SkipsUpdatesWhereTheLossScaleIsTooLarge) {
 
 TEST(FarRun, InfersInInt8) {
   RunSettings settings = residual();
-  settings.mode = RunMode::forward_only;
-  settings.int8 = true;
+  settings.workload.mode = RunMode::forward_only;
+  settings.workload.int8 = true;
   EXPECT_FALSE(run_near_and_far(settings).logits.empty());
 }
 
@@ -137,7 +140,7 @@ TEST(FarRun, TrainsOnPixelsThatTheDeviceNormalisesAsOnFloatsButForTheirRounding)
         parse({"--model=lenet", "--data_name=imagenet", data, flag, "--num_classes=3",
                "--device=reference", "--batch_size=4", "--num_batches=4", "--num_warmup_batches=0",
                "--init_learning_rate=0.01"}));
-    EXPECT_EQ(settings.input.type == SlotType::u8, transfer == "uint8");
+    EXPECT_EQ(settings.execution.slots == SlotType::u8, transfer == "uint8");
     return run_near_and_far(settings, Check::none, /*seeds=*/2).losses;
   };
   const std::vector<double> floats = train("float");

@@ -24,9 +24,9 @@ KernelTimes times_on(Backend& backend, bool training, std::vector<std::int64_t>*
                      std::chrono::milliseconds step = {}) {
   FakeClock clock;
   RunSettings settings = residual();
-  settings.mode = training ? RunMode::training : RunMode::forward_only;
-  LoneTower lone(settings, build_run_graph(settings, backend, settings.batch), backend, {},
-                 initial_values(build_run_network(settings, settings.batch), 1));
+  settings.workload.mode = training ? RunMode::training : RunMode::forward_only;
+  LoneTower lone(settings, build_run_graph(settings, backend, settings.workload.batch), backend, {},
+                 initial_values(build_run_network(settings.workload, settings.workload.batch), 1));
   Tower& tower = lone.tower();
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const InputBatch batch = input->next();
@@ -54,12 +54,12 @@ struct TimedTowers {
   TimedTowers(std::string_view strategy, const MakeBackend& make_backend)
       : settings([&] {
           RunSettings chosen = residual();
-          chosen.towers = 3;
-          chosen.strategy = &find_strategy(strategy);
-          chosen.reduction = chosen.strategy->reduction;
+          chosen.workload.towers = 3;
+          chosen.workload.strategy = &find_strategy(strategy);
+          chosen.workload.reduction = chosen.workload.strategy->reduction;
           return chosen;
         }()),
-        towers(settings, make_backend, initial_values(build_run_network(settings, 1), 1)) {
+        towers(settings, make_backend, initial_values(build_run_network(settings.workload, 1), 1)) {
     input = make_run_input(settings, (*towers).first().executor().input_layout("images"));
     const InputBatch batch = input->next();
     (*towers).run([&](int number) {
@@ -72,7 +72,7 @@ struct TimedTowers {
   }
   Profile profile(int number) {
     return make_profile((*towers)[number].executor(), times[static_cast<std::size_t>(number)],
-                        /*step_seconds=*/1, settings);
+                        /*step_seconds=*/1, settings.workload);
   }
 
   RunSettings settings;

@@ -31,15 +31,16 @@ TEST(RecordFile, WritesLogsAndStoreOnceWhenTheRunEnds) {
   record.flags.output["benchmark_test_id"] = std::string("day 7");
   record.series.step_ns = {std::chrono::milliseconds(500)};
   RunSettings settings;
-  settings.files.result = (folder.path() / "r.json").string();
-  settings.files.benchmark_logs = logs.string();
-  settings.record.store = folder.path() / "store.sqlite";
-  RecordFile file(settings, record, out);
+  settings.outputs.files.result = (folder.path() / "r.json").string();
+  settings.outputs.files.benchmark_logs = logs.string();
+  settings.outputs.record.store = folder.path() / "store.sqlite";
+  RecordFile file(settings.outputs, record, out);
   file.write_for_now(results::Status::kOk, false, "");
   EXPECT_FALSE(std::filesystem::exists(logs));
-  EXPECT_FALSE(std::filesystem::exists(*settings.record.store));
+  EXPECT_FALSE(std::filesystem::exists(*settings.outputs.record.store));
   file.write(results::Status::kOk, false, "");
-  EXPECT_EQ(results::Store(*settings.record.store, results::Store::Access::kRead).size(), 1);
+  EXPECT_EQ(results::Store(*settings.outputs.record.store, results::Store::Access::kRead).size(),
+            1);
   EXPECT_THAT(text_of(logs / "benchmark_run.log"), HasSubstr("\"test_id\": \"day 7\""));
   EXPECT_THAT(text_of(logs / "metric.log"),
               HasSubstr("\"name\": \"current_examples_per_sec\", \"value\": 8.0, \"unit\": null"));
@@ -51,13 +52,14 @@ TEST(RecordFile, WritesTheRestWhereOnePlaceCannotBeWritten) {
   results::Record record;
   record.workload.model = "lenet";
   RunSettings settings;
-  settings.files.result = (folder.path() / "sub" / "r.json").string();
-  settings.record.store = folder.path() / "store.sqlite";
+  settings.outputs.files.result = (folder.path() / "sub" / "r.json").string();
+  settings.outputs.record.store = folder.path() / "store.sqlite";
   std::filesystem::create_directory(folder.path() / "sub");
-  RecordFile file(settings, record, out);
+  RecordFile file(settings.outputs, record, out);
   std::filesystem::remove(folder.path() / "sub");
   EXPECT_THROW(file.write(results::Status::kOk, false, ""), WriteError);
-  EXPECT_EQ(results::Store(*settings.record.store, results::Store::Access::kRead).size(), 1);
+  EXPECT_EQ(results::Store(*settings.outputs.record.store, results::Store::Access::kRead).size(),
+            1);
 }
 
 TEST(RecordFile, KeepsARecordThatTheStoreDoesNotTake) {
@@ -66,9 +68,9 @@ TEST(RecordFile, KeepsARecordThatTheStoreDoesNotTake) {
   results::Record record;
   record.workload.model = "lenet";
   RunSettings settings;
-  settings.record.store = folder.path() / "sub" / "store.sqlite";
-  settings.record.report_to = (folder.path() / "for the program that repeats it").string();
-  RecordFile file(settings, record, out);
+  settings.outputs.record.store = folder.path() / "sub" / "store.sqlite";
+  settings.outputs.record.report_to = (folder.path() / "for the program that repeats it").string();
+  RecordFile file(settings.outputs, record, out);
   std::ofstream(folder.path() / "sub") << "no folder";
   std::string said;
   try {
@@ -89,8 +91,8 @@ TEST(RecordFile, RefusesALogFolderThatIsAFileBeforeTheRun) {
   std::ofstream(path) << "x";
   std::ostringstream out;
   RunSettings settings;
-  settings.files.benchmark_logs = path;
-  EXPECT_THAT(([&] { RecordFile(settings, {}, out); }),
+  settings.outputs.files.benchmark_logs = path;
+  EXPECT_THAT(([&] { RecordFile(settings.outputs, {}, out); }),
               ThrowsMessage<UsageError>(HasSubstr("--benchmark_log_dir=" + path)));
 }
 

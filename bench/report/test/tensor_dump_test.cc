@@ -41,9 +41,9 @@ std::vector<std::string> names(const TensorFile& file) {
 
 TEST(TensorDump, WritesNothingWhenTheWatchEndsIt) {
   FiledRun run;
-  run.settings.files.dump_tensors = run.path("dump");
+  run.settings.outputs.files.dump_tensors = run.path("dump");
   const auto tower = run.tower(run.values());
-  EXPECT_THROW(dump_first_step(run.settings, run.files(), *tower, kBatch,
+  EXPECT_THROW(dump_first_step(run.settings.workload, run.files(), *tower, kBatch,
                                [](auto, auto) { throw DataError("enough"); }),
                DataError);
   EXPECT_TRUE(std::filesystem::is_empty(run.folder.path()));
@@ -51,11 +51,11 @@ TEST(TensorDump, WritesNothingWhenTheWatchEndsIt) {
 
 TEST(TensorDump, HoldsTheFirstStepsLogitsLossesAndGradients) {
   FiledRun run;
-  run.settings.files.dump_tensors = run.path("dump");
+  run.settings.outputs.files.dump_tensors = run.path("dump");
   const RunTensorFiles files = run.files();
   ASSERT_TRUE(files.dumps());
   const auto tower = run.tower(run.values());
-  dump_first_step(run.settings, files, *tower, kBatch);
+  dump_first_step(run.settings.workload, files, *tower, kBatch);
 
   const TensorFile dump(run.path("dump"));
   EXPECT_THAT(names(dump), UnorderedElementsAre("logits", "loss", "total_loss", "grad/conv.weight",
@@ -76,11 +76,11 @@ TEST(TensorDump, HoldsTheFirstStepsLogitsLossesAndGradients) {
 
 TEST(TensorDump, HoldsTheLogitsAloneWhenTheRunIsForwardOnly) {
   FiledRun run;
-  run.settings.mode = RunMode::forward_only;
-  run.settings.files.dump_tensors = run.path("dump");
+  run.settings.workload.mode = RunMode::forward_only;
+  run.settings.outputs.files.dump_tensors = run.path("dump");
   InitialValues values = run.values();
   values.at("fc.bias") = {1, 2, 3, 4};
-  dump_first_step(run.settings, run.files(), *run.tower(values), kBatch);
+  dump_first_step(run.settings.workload, run.files(), *run.tower(values), kBatch);
   const TensorFile dump(run.path("dump"));
   EXPECT_THAT(names(dump), ElementsAre("logits"));
   EXPECT_THAT(floats(dump, "logits"), ElementsAre(1, 2, 3, 4, 1, 2, 3, 4));

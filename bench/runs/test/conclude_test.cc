@@ -132,7 +132,7 @@ TEST(Conclude, FailsWhereTheLossIsNotFinite) {
 TEST(Conclude, FailsWhereTheNetworkComputesSomethingElse) {
   SmallConclusion run;
   // Simulates steps of a network that trained with a different L2 term.
-  run.begun.settings.optimizer.weight_decay *= 2;
+  run.begun.settings.workload.optimizer.weight_decay *= 2;
   EXPECT_EQ(run(), 1);
   EXPECT_THAT(run.small.err(),
               HasSubstr("verification failed: lenet does not match the reference: "));

@@ -28,7 +28,7 @@ class OutputCheck : public ::testing::Test {
   }
 
   RunSettings settings_ = {};
-  RunFiles& files_ = settings_.files;
+  OutputFiles& files_ = settings_.outputs.files;
 
  private:
   ScratchFolder folder_;
@@ -38,7 +38,7 @@ TEST_F(OutputCheck, TakesFilesOfTheirOwn) {
   files_.result = path("r.json");
   files_.save_variables = path("v");
   files_.trace = "/dev/null";
-  files_.init_from = make("w");
+  settings_.workload.init_from = make("w");
   check_outputs(settings_);
   EXPECT_FALSE(fs::exists(path("r.json")));
   files_.result = "/dev/null";
@@ -65,20 +65,20 @@ TEST_F(OutputCheck, RefusesTwoOutputsOnOneFileHoweverSpelled) {
 TEST_F(OutputCheck, RefusesAnOutputOnWhatIsRead) {
   make("w");
   fs::create_symlink("w", path("link"));
-  files_.init_from = path("w");
+  settings_.workload.init_from = path("w");
   files_.result = path("link");
   EXPECT_EQ(
       refusal(settings_),
       fmt::format("--result_file={} would overwrite {}, which --init_from reads; give another file",
                   path("link"), path("w")));
-  files_.init_from.reset();
-  files_.flag_files = {path("w")};
+  settings_.workload.init_from.reset();
+  settings_.outputs.flag_files = {path("w")};
   EXPECT_THAT(refusal(settings_), HasSubstr("which --flagfile reads"));
-  files_.flag_files.clear();
-  settings_.input.file = path("w");
+  settings_.outputs.flag_files.clear();
+  settings_.workload.input.file = path("w");
   EXPECT_THAT(refusal(settings_), HasSubstr("which --input_file reads"));
-  settings_.input.file.reset();
-  settings_.input.dataset = DatasetOptions{.data_dir = path("")};
+  settings_.workload.input.file.reset();
+  settings_.workload.input.dataset = DatasetOptions{.data_dir = path("")};
   EXPECT_THAT(refusal(settings_), HasSubstr("which --data_dir reads"));
   files_.result = path("new.json");
   check_outputs(settings_);

@@ -13,33 +13,33 @@ TEST(OwnFiles, HaveTheMarkBeforeTheExtension) {
 
 TEST(OwnFiles, AreThoseThatAreWritten) {
   RunSettings settings;
-  settings.files.result = "r.json";
-  settings.files.save_variables = "v.safetensors";
-  settings.files.trace = "t.json";
-  settings.files.benchmark_logs = "logs";
-  settings.files.init_from = "i";
-  const RunFiles own = with_own_files(settings, "devices2").files;
+  settings.outputs.files.result = "r.json";
+  settings.outputs.files.save_variables = "v.safetensors";
+  settings.outputs.files.trace = "t.json";
+  settings.outputs.files.benchmark_logs = "logs";
+  settings.workload.init_from = "i";
+  const OutputFiles own = with_own_files(settings, "devices2").outputs.files;
   EXPECT_EQ(own.result, "r.devices2.json");
   EXPECT_EQ(own.save_variables, "v.devices2.safetensors");
   EXPECT_EQ(own.trace, "t.devices2.json");
   EXPECT_EQ(own.benchmark_logs, "logs.devices2");
-  EXPECT_EQ(own.init_from, "i");
+  EXPECT_EQ(with_own_files(settings, "devices2").workload.init_from, "i");
 }
 
 TEST(OwnFiles, AreInAFolderOfTheirOwn) {
   RunSettings settings;
   for (const auto& [given, own] :
        {std::pair{"logs/", "logs.repeat0"}, {"run-1.2", "run-1.2.repeat0"}}) {
-    settings.files.benchmark_logs = given;
-    EXPECT_EQ(with_own_files(settings, "repeat0").files.benchmark_logs, own);
+    settings.outputs.files.benchmark_logs = given;
+    EXPECT_EQ(with_own_files(settings, "repeat0").outputs.files.benchmark_logs, own);
   }
 }
 
 TEST(OwnFiles, AreNotStreamsAndNotWhatNobodyAskedFor) {
   RunSettings settings;
-  settings.files.result = "-";
-  settings.files.trace = "/dev/null";
-  const RunFiles own = with_own_files(settings, "batch8").files;
+  settings.outputs.files.result = "-";
+  settings.outputs.files.trace = "/dev/null";
+  const OutputFiles own = with_own_files(settings, "batch8").outputs.files;
   EXPECT_EQ(own.result, "-");
   EXPECT_EQ(own.trace, "/dev/null");
   EXPECT_FALSE(own.save_variables.has_value());

@@ -99,10 +99,10 @@ TEST(Repeats, EndWhereTheUserSaysSo) {
 
 TEST(Repeats, HaveFilesOfTheirOwn) {
   RunSettings settings;
-  settings.files.result = "run.json";
-  EXPECT_EQ(settings_of_repeat(settings).files.result, "run.json");
-  settings.record.own_repeat = 1;
-  EXPECT_EQ(settings_of_repeat(settings).files.result, "run.repeat1.json");
+  settings.outputs.files.result = "run.json";
+  EXPECT_EQ(settings_of_repeat(settings).outputs.files.result, "run.json");
+  settings.outputs.record.own_repeat = 1;
+  EXPECT_EQ(settings_of_repeat(settings).outputs.files.result, "run.repeat1.json");
 }
 
 }  // namespace

@@ -114,11 +114,11 @@ TEST(RunOfASweep, HasItsBatchAndFilesOfItsOwn) {
       parse({"--batch_size=8,16", "--result_file=r.json", "--save_variables=v.safetensors",
              "--trace_file=t.json", "--init_from=i"}));
   const RunSettings own = settings_of_run(settings, 16);
-  EXPECT_EQ(own.batch, 16);
-  EXPECT_EQ(own.files.result, "r.batch16.json");
-  EXPECT_EQ(own.files.save_variables, "v.batch16.safetensors");
-  EXPECT_EQ(own.files.trace, "t.batch16.json");
-  EXPECT_EQ(own.files.init_from, "i");
+  EXPECT_EQ(own.workload.batch, 16);
+  EXPECT_EQ(own.outputs.files.result, "r.batch16.json");
+  EXPECT_EQ(own.outputs.files.save_variables, "v.batch16.safetensors");
+  EXPECT_EQ(own.outputs.files.trace, "t.batch16.json");
+  EXPECT_EQ(own.workload.init_from, "i");
 }
 
 }  // namespace

@@ -60,21 +60,22 @@ bool definition_catches(const PlantedFault& fault, const Model& model) {
 /// `always` is set.
 Outcome verify_with(const PlantedFault& fault, const RunSettings& settings, Backend& right,
                     bool always = false) {
+  const Workload& workload = settings.workload;
   PlantedBackend backend(right, fault);
   const auto network = [&](std::int64_t images) {
-    const Graph plain = build_run_network(settings, images);
+    const Graph plain = build_run_network(workload, images);
     return spoiled_network(fault, plain).value_or(plain);
   };
   Outcome outcome;
-  outcome.touched = spoiled_network(fault, build_run_network(settings, settings.batch)).has_value();
-  if (definition_catches(fault, *settings.model)) {
+  outcome.touched = spoiled_network(fault, build_run_network(workload, workload.batch)).has_value();
+  if (definition_catches(fault, *workload.model)) {
     outcome.caught_by.emplace_back("definition");
   }
   const auto graph = [&](std::int64_t images) {
     return make_run_graph(settings, backend, network(images));
   };
-  LoneTower lone(settings, graph(settings.batch), backend, {.format = settings.format},
-                 fingerprint_stimulus(settings).values);
+  LoneTower lone(settings, graph(workload.batch), backend, {.format = settings.execution.format},
+                 fingerprint_stimulus(workload).values);
   outcome.touched = outcome.touched || backend.touched() > 0;
   if (!outcome.touched && !always) {
     return outcome;

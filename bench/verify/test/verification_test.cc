@@ -56,8 +56,9 @@ VerifiedRun verified(const RunSettings& settings, Towers& towers) {
 }
 
 Verification verify(const RunSettings& settings, Backend& backend) {
-  const Graph graph = build_run_graph(settings, backend, settings.batch);
-  LoneTower lone(settings, graph, backend, {.format = settings.format}, initial_values(graph, 1));
+  const Graph graph = build_run_graph(settings, backend, settings.workload.batch);
+  LoneTower lone(settings, graph, backend, {.format = settings.execution.format},
+                 initial_values(graph, 1));
   return verify_run(verified(settings, lone.towers()));
 }
 
@@ -88,7 +89,7 @@ TEST(Verification, PassesWhateverTheBatchTheLayoutAndTheFirstValues) {
           continue;
         }
         RunSettings settings = lenet(batch, training);
-        settings.format = format;
+        settings.execution.format = format;
         const Verification result = verify(settings, *backend);
         EXPECT_TRUE(result.skipped.empty()) << result.skipped;
         EXPECT_GT(result.numbers.size(), training ? 30U : 8U);
@@ -107,10 +108,10 @@ TEST(Verification, PassesWithBatchNormFoldedIntoTheConvolutions) {
   parsed.flags.forward_only = true;
   parsed.flags.freeze_when_forward_only = true;
   const RunSettings settings = resolve_settings(parsed);
-  EXPECT_EQ(run_folds(settings).size(), 19);
-  const Graph graph = build_run_graph(settings, *backend, settings.batch);
-  InitialValues values = initial_values(build_run_network(settings, 1), 1);
-  fold_values(run_folds(settings), values);
+  EXPECT_EQ(run_folds(settings.workload).size(), 19);
+  const Graph graph = build_run_graph(settings, *backend, settings.workload.batch);
+  InitialValues values = initial_values(build_run_network(settings.workload, 1), 1);
+  fold_values(run_folds(settings.workload), values);
   LoneTower lone(settings, graph, *backend, {}, values);
   const Verification result = verify_run(verified(settings, lone.towers()));
   EXPECT_TRUE(result.passed()) << result.failures();
@@ -119,8 +120,8 @@ TEST(Verification, PassesWithBatchNormFoldedIntoTheConvolutions) {
 TEST(Verification, HasThePrecisionOfF64OnTheReference) {
   const auto backend = make_reference_backend();
   RunSettings settings = lenet(2, true);
-  settings.dtype = DType::f64;
-  settings.optimizer.dtype = DType::f64;
+  settings.workload.dtype = DType::f64;
+  settings.workload.optimizer.dtype = DType::f64;
   const Verification result = verify(settings, *backend);
   EXPECT_TRUE(result.passed()) << result.failures();
   for (const results::VerifiedNumber& number : result.numbers) {
@@ -131,7 +132,7 @@ TEST(Verification, HasThePrecisionOfF64OnTheReference) {
 TEST(Verification, SaysWhyAnotherLossHasNoFingerprintAndChecksTheKernels) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = lenet(2, true);
-  settings.label_smoothing = 0.1;
+  settings.workload.label_smoothing = 0.1;
   const Verification result = verify(settings, *backend);
   EXPECT_THAT(result.skipped, HasSubstr("labels are smoothed"));
   EXPECT_GT(result.numbers.size(), 20U);
@@ -141,7 +142,7 @@ TEST(Verification, SaysWhyAnotherLossHasNoFingerprintAndChecksTheKernels) {
 TEST(Verification, OfInferenceIgnoresWhatTheLossIsMadeOf) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = lenet(2, false);
-  settings.label_smoothing = 0.1;
+  settings.workload.label_smoothing = 0.1;
   EXPECT_EQ(verify(settings, *backend).skipped, "");
 }
 
@@ -176,8 +177,8 @@ TEST(Verification, CatchesItInTheFingerprintWhereItsKernelIsOneOfMany) {
 TEST(Verification, PassesForwardOnlyOnAnOddBatchOfAFewClasses) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = resnet20();
-  settings.mode = RunMode::forward_only;
-  settings.batch = 3;
+  settings.workload.mode = RunMode::forward_only;
+  settings.workload.batch = 3;
   const Verification result = verify(settings, *backend);
   EXPECT_TRUE(result.skipped.empty());
   EXPECT_TRUE(result.passed()) << result.failures();
@@ -186,7 +187,7 @@ TEST(Verification, PassesForwardOnlyOnAnOddBatchOfAFewClasses) {
 TEST(Verification, PassesWhereTheBatchIsAsLargeAsAFiltersChannels) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = resnet20();
-  settings.batch = 16;
+  settings.workload.batch = 16;
   const Verification result = verify(settings, *backend);
   EXPECT_TRUE(result.passed()) << result.failures();
 }
@@ -194,7 +195,7 @@ TEST(Verification, PassesWhereTheBatchIsAsLargeAsAFiltersChannels) {
 TEST(Verification, PassesInF16WhoseSmallestGradientsAreFew) {
   const auto backend = make_reference_backend();
   RunSettings settings = resnet20();
-  settings.dtype = DType::f16;
+  settings.workload.dtype = DType::f16;
   const Verification result = verify(settings, *backend);
   EXPECT_TRUE(result.passed()) << result.failures();
 }
@@ -202,9 +203,10 @@ TEST(Verification, PassesInF16WhoseSmallestGradientsAreFew) {
 TEST(Verification, CatchesAnOptimizerThatIsNotTheOneAskedFor) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = lenet(2, true);
-  const Graph graph = build_run_graph(settings, *backend, settings.batch);
-  LoneTower lone(settings, graph, *backend, {.format = settings.format}, initial_values(graph, 1));
-  settings.optimizer.rule = MomentumRule{};
+  const Graph graph = build_run_graph(settings, *backend, settings.workload.batch);
+  LoneTower lone(settings, graph, *backend, {.format = settings.execution.format},
+                 initial_values(graph, 1));
+  settings.workload.optimizer.rule = MomentumRule{};
   EXPECT_THAT(failed(verify_run(verified(settings, lone.towers()))), ElementsAre("update"));
 }
 
@@ -212,9 +214,9 @@ TEST(Verification, CatchesANetworkThatComputesSomethingElse) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   for (const bool training : {true, false}) {
     RunSettings settings = lenet(2, training);
-    Model other = *settings.model;
+    Model other = *settings.workload.model;
     other.build = build_other_lenet;
-    settings.model = &other;
+    settings.workload.model = &other;
     const Verification result = verify(settings, *backend);
     EXPECT_FALSE(result.passed());
     EXPECT_THAT(result.failures(), HasSubstr("definition"));
@@ -226,9 +228,9 @@ TEST(Verification, TellsNetworksOfOneShapeButAnotherDepthApart) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = resnet20();
   EXPECT_TRUE(verify(settings, *backend).passed());
-  Model other = *settings.model;
+  Model other = *settings.workload.model;
   other.build = find_model("resnet32", "cifar10")->build;
-  settings.model = &other;
+  settings.workload.model = &other;
   EXPECT_THAT(failed(verify(settings, *backend)), IsSupersetOf({"definition", "loss", "logits"}));
 }
 
@@ -236,8 +238,8 @@ TEST(Verification, NamesPartsThatAreStoredAndWereNotMeasured) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = resnet20();
   Model shallower = *find_model("resnet32", "cifar10");
-  shallower.build = settings.model->build;
-  settings.model = &shallower;
+  shallower.build = settings.workload.model->build;
+  settings.workload.model = &shallower;
   const auto names = failed(verify(settings, *backend));
   for (const char* part : {"weight gradients 17-32", "direction of weight gradients 17-32",
                            "shift gradients 17-31", "means 17-31"}) {
@@ -286,7 +288,7 @@ TEST(Verification, ChecksWhatTheDeviceMakesOfPixelsWhereItIsGivenSome) {
   RunSettings settings = lenet(2, /*training=*/false);
   const auto backend = make_reference_backend();
   const std::size_t numbers = verify(settings, *backend).numbers.size();
-  settings.input.type = SlotType::u8;
+  settings.execution.slots = SlotType::u8;
   const Verification right = verify(settings, *backend);
   EXPECT_TRUE(right.passed()) << right.failures();
   EXPECT_EQ(right.numbers.size(), numbers + 1);
@@ -299,7 +301,7 @@ TEST(Verification, ChecksWhatTheDeviceMakesOfPixelsWhereItIsGivenSome) {
 TEST(Verification, IsSkippedWhereTheNetworkIsNotTheModelsOwn) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = lenet(2, true);
-  settings.num_classes = 11;
+  settings.workload.num_classes = 11;
   const Verification result = verify(settings, *backend);
   EXPECT_THAT(result.skipped, HasSubstr("11 classes"));
   EXPECT_TRUE(result.passed()) << result.failures();
@@ -308,10 +310,10 @@ TEST(Verification, IsSkippedWhereTheNetworkIsNotTheModelsOwn) {
 TEST(Verification, HoldsEveryTowerAgainstTheFingerprint) {
   for (const bool training : {true, false}) {
     RunSettings settings = lenet(2, training);
-    settings.towers = 3;
+    settings.workload.towers = 3;
     const auto healthy = make_reference_backend();
     const PlantedFault fault = spoiled_node("conv1", 1.1F);
-    const InitialValues values = initial_values(build_run_network(settings, 1), 1);
+    const InitialValues values = initial_values(build_run_network(settings.workload, 1), 1);
     for (const int faulty : {-1, 2}) {
       SeveralTowers towers(
           settings,
