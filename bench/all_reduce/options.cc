@@ -52,9 +52,9 @@ std::vector<std::size_t> read_sizes(std::string_view text) {
                     "G, FROM at most TO, and a factor of at least 2",
                     text));
   }
-  std::vector<std::size_t> sizes;
-  for (std::size_t size = first; size <= last; size *= factor) {
-    sizes.push_back(size);
+  std::vector<std::size_t> sizes{first};
+  while (sizes.back() <= last / factor) {
+    sizes.push_back(sizes.back() * factor);
   }
   return sizes;
 }

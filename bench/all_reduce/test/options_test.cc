@@ -42,6 +42,7 @@ TEST(AllReduceOptions, ReadSizesFromToByAFactor) {
   EXPECT_THAT(read({"--sizes=8:1K:10"}).sizes, ElementsAre(8, 80, 800));
   EXPECT_THAT(read({"--sizes=1K:4K:2"}).sizes, ElementsAre(1024, 2048, 4096));
   EXPECT_THAT(read({"--sizes=3M"}).sizes, ElementsAre(3U << 20));
+  EXPECT_THAT(read({"--sizes=1024G:1024G:1024G"}).sizes, ElementsAre(std::size_t{1} << 40));
   for (const std::string bad : {"--sizes=", "--sizes=0", "--sizes=1:2", "--sizes=2K:1K:2",
                                 "--sizes=1K:2K:1", "--sizes=1X", "--sizes=1:2:3:4"}) {
     EXPECT_THAT(refused({bad}), HasSubstr("FROM:TO:FACTOR")) << bad;
