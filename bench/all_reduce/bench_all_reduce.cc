@@ -43,8 +43,8 @@ std::vector<std::string> names_of(int towers) {
   return names;
 }
 
-int run(std::span<const std::string_view> arguments) {
-  const AllReduceOptions options = read_options(arguments);
+int run(std::span<const std::string> words) {
+  const AllReduceOptions options = read_options(words);
   if (options.help) {
     print_usage(std::cout);
     return 0;
@@ -108,8 +108,8 @@ int main(int argc, char** argv) {
   }
   bench::restart_with_short_waits(argv);
   try {
-    const std::vector<std::string_view> arguments(argv + 1, argv + argc);
-    return bench::run(arguments);
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    return bench::run(words);
   } catch (const bench::UsageError& error) {
     std::cerr << "bench_all_reduce: " << bench::printable(error.what()) << "\n";
     return 2;

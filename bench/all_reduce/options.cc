@@ -3,37 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <iomanip>
 #include <limits>
 #include <ostream>
 
+#include "models/base/command_line.h"
 #include "models/base/errors.h"
 #include "models/zoo/zoo.h"
 
 namespace bench {
 namespace {
 
-constexpr std::string_view kDefaultSizes = "1K:256M:4";
-
 std::string_view prefix(std::string_view text, char end) { return text.substr(0, text.find(end)); }
-
-[[noreturn]] void refuse(std::string_view flag, std::string_view text, std::string_view accepted) {
-  throw UsageError(fmt::format("--{}={}: must be {}", flag, text, accepted));
-}
-
-std::int64_t read_whole(std::string_view flag, std::string_view text, std::int64_t least) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < least ||
-      number > std::numeric_limits<int>::max()) {
-    refuse(flag, text, fmt::format("a whole number of at least {}", least));
-  }
-  return number;
-}
-
-int read_count(std::string_view flag, std::string_view text, std::int64_t least) {
-  return static_cast<int>(read_whole(flag, text, least));
-}
 
 /// Parses "64K": K, M and G are powers of 1024; returns 0 if the text is not a size.
 std::size_t read_bytes(std::string_view text) {
@@ -55,39 +35,35 @@ std::size_t read_bytes(std::string_view text) {
 }
 
 /// Parses "1K:64M:4": first, last, and the factor between sizes.
-std::vector<std::size_t> read_sizes(std::string_view flag, std::string_view text) {
-  constexpr std::string_view kAccepted =
-      "one size, or FROM:TO:FACTOR with sizes in bytes, K, M or G, FROM at most TO, and a factor "
-      "of at least 2";
+std::vector<std::size_t> read_sizes(std::string_view text) {
   const std::string_view from = prefix(text, ':');
   const std::size_t first = read_bytes(from);
-  if (first == 0) {
-    refuse(flag, text, kAccepted);
+  std::size_t last = first;
+  std::size_t factor = 2;
+  if (from.size() < text.size()) {
+    const std::string_view rest = text.substr(from.size() + 1);
+    const std::string_view to = prefix(rest, ':');
+    last = read_bytes(to);
+    factor = read_bytes(rest.substr(std::min(to.size() + 1, rest.size())));
   }
-  if (from.size() == text.size()) {
-    return {first};
+  if (first == 0 || last < first || factor < 2) {
+    throw UsageError(
+        fmt::format("--sizes={}: must be one size, or FROM:TO:FACTOR with sizes in bytes, K, M or "
+                    "G, FROM at most TO, and a factor of at least 2",
+                    text));
   }
-  const std::string_view rest = text.substr(from.size() + 1);
-  const std::string_view to = prefix(rest, ':');
-  const std::size_t last = read_bytes(to);
-  const std::size_t factor = read_bytes(rest.substr(std::min(to.size() + 1, rest.size())));
-  if (last < first || factor < 2) {
-    refuse(flag, text, kAccepted);
-  }
-  std::vector<std::size_t> sizes;
-  for (std::size_t size = first; size <= last; size *= factor) {
-    sizes.push_back(size);
+  std::vector<std::size_t> sizes{first};
+  while (sizes.back() <= last / factor) {
+    sizes.push_back(sizes.back() * factor);
   }
   return sizes;
 }
 
-DType read_dtype(std::string_view flag, std::string_view text) {
-  for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
-    if (text == name_of(dtype)) {
-      return dtype;
-    }
-  }
-  refuse(flag, text, "one of f32, bf16, f16, f64");
+/// The dtype with this name, which the table of options accepts.
+DType read_dtype(std::string_view text) {
+  constexpr std::array kTypes = {DType::f32, DType::bf16, DType::f16, DType::f64};
+  return *std::find_if(kTypes.begin(), kTypes.end(),
+                       [text](DType dtype) { return text == name_of(dtype); });
 }
 
 std::vector<std::string> read_specs(std::string_view text) {
@@ -102,72 +78,73 @@ std::vector<std::string> read_specs(std::string_view text) {
   }
 }
 
-std::string read_model(std::string_view flag, std::string_view text) {
+std::string read_model(std::string_view text) {
   const std::string_view name = listed_model_name(text);
   if (name.empty()) {
-    refuse(flag, text, "a network that bench --list_models lists");
+    throw UsageError(
+        fmt::format("--model={}: must be a network that bench --list_models lists", text));
   }
   return std::string(name);
 }
 
-bool read_on_gpus(std::string_view flag, std::string_view text) {
-  if (text != "cpu" && text != "gpu") {
-    refuse(flag, text, "cpu or gpu");
-  }
-  return text == "gpu";
-}
-
-struct OptionRow {
-  std::string_view name;
-  std::string_view value;
-  std::string_view help;
-  void (*read)(AllReduceOptions& options, std::string_view flag, std::string_view text);
+constexpr std::array kOptions = {
+    Option{.name = "model",
+           .value = "NAME",
+           .meaning = "add gradients shaped like this network's trainable variables, last one "
+                      "first"},
+    Option{.name = "sizes",
+           .value = "FROM:TO:FACTOR",
+           .fallback = "1K:256M:4",
+           .meaning = "without --model: bytes per tower, one size or a range"},
+    Option{.name = "num_gpus", .value = "N", .fallback = "2", .meaning = "number of towers"},
+    Option{.name = "device",
+           .value = "TYPE",
+           .fallback = "cpu",
+           .accepted = "cpu gpu",
+           .meaning = "CPU threads, or one GPU per tower"},
+    Option{.name = "num_intra_threads",
+           .value = "N",
+           .meaning = "threads of each CPU tower; by default, the towers share the cores equally"},
+    Option{.name = "dtype",
+           .value = "TYPE",
+           .fallback = "f32",
+           .accepted = "f32 bf16 f16 f64",
+           .meaning = "type of the elements"},
+    Option{.name = "all_reduce_spec",
+           .value = "SPEC,...",
+           .meaning = "algorithms to time, written as for bench; default: all available ones"},
+    Option{.name = "agg_small_grads_max_bytes",
+           .value = "N",
+           .fallback = "0",
+           .meaning = "pack gradients of at most N bytes; 0: no packs"},
+    Option{.name = "agg_small_grads_max_group",
+           .value = "N",
+           .fallback = "10",
+           .meaning = "close a pack that spans more than N positions"},
+    Option{.name = "gradient_repacking",
+           .value = "N",
+           .fallback = "0",
+           .meaning = "join all gradients and split them into N packs; 0: no packs"},
+    Option{.name = "allreduce_bucket_mb",
+           .value = "N",
+           .fallback = "0",
+           .meaning = "add gradients in buckets of at most N MiB (bench: 25); 0: no buckets"},
+    Option{.name = "iters_per_step",
+           .value = "N",
+           .fallback = "5",
+           .meaning = "consecutive all-reduces in a step"},
+    Option{.name = "num_batches", .value = "N", .fallback = "20", .meaning = "timed steps"},
+    Option{.name = "num_warmup_batches",
+           .value = "N",
+           .fallback = "2",
+           .meaning = "untimed warm-up steps"},
+    Option{.name = "result_file",
+           .value = "PATH",
+           .meaning = "also write every time as JSON; -: write JSON to stdout instead of the "
+                      "table"},
 };
 
-constexpr std::array<OptionRow, 15> kRows = {{
-    {"model", "NAME",
-     "add gradients shaped like this network's trainable variables, last one first",
-     [](auto& o, auto flag, auto text) { o.model = read_model(flag, text); }},
-    {"sizes", "FROM:TO:FACTOR",
-     "without --model: bytes per tower, one size or a range such as 1K:256M:4",
-     [](auto& o, auto flag, auto text) { o.sizes = read_sizes(flag, text); }},
-    {"num_gpus", "N", "number of towers; default 2",
-     [](auto& o, auto flag, auto text) { o.towers = read_count(flag, text, 1); }},
-    {"device", "TYPE", "cpu, or gpu with one GPU per tower; default cpu",
-     [](auto& o, auto flag, auto text) { o.on_gpus = read_on_gpus(flag, text); }},
-    {"num_intra_threads", "N",
-     "threads of each CPU tower; by default, the towers share the cores equally",
-     [](auto& o, auto flag, auto text) { o.threads = read_count(flag, text, 1); }},
-    {"dtype", "TYPE", "f32, bf16, f16 or f64; default f32",
-     [](auto& o, auto flag, auto text) { o.dtype = read_dtype(flag, text); }},
-    {"all_reduce_spec", "SPEC,...",
-     "algorithms to time, written as for bench; default: all available ones",
-     [](auto& o, auto /*flag*/, auto text) { o.specs = read_specs(text); }},
-    {"agg_small_grads_max_bytes", "N", "pack gradients of at most N bytes; default 0: no packs",
-     [](auto& o, auto flag, auto text) { o.small_max_bytes = read_whole(flag, text, 0); }},
-    {"agg_small_grads_max_group", "N", "close a pack that spans more than N positions; default 10",
-     [](auto& o, auto flag, auto text) { o.small_max_group = read_whole(flag, text, 0); }},
-    {"gradient_repacking", "N",
-     "join all gradients and split them into N packs; default 0: no packs",
-     [](auto& o, auto flag, auto text) { o.repacking = read_whole(flag, text, 0); }},
-    {"allreduce_bucket_mb", "N",
-     "add gradients in buckets of at most N MiB; default 0: no buckets (bench: 25)",
-     [](auto& o, auto flag, auto text) { o.bucket_mb = read_whole(flag, text, 0); }},
-    {"iters_per_step", "N", "consecutive all-reduces in a step; default 5",
-     [](auto& o, auto flag, auto text) { o.iters_per_step = read_count(flag, text, 1); }},
-    {"num_batches", "N", "timed steps; default 20",
-     [](auto& o, auto flag, auto text) { o.num_batches = read_count(flag, text, 1); }},
-    {"num_warmup_batches", "N", "untimed warm-up steps; default 2",
-     [](auto& o, auto flag, auto text) { o.num_warmup_batches = read_count(flag, text, 0); }},
-    {"result_file", "PATH",
-     "also write every time as JSON; -: write JSON to stdout instead of the table",
-     [](auto& o, auto /*flag*/, auto text) { o.result_file = std::string(text); }},
-}};
-
 void check_combination(const AllReduceOptions& options) {
-  if (!options.model.empty() && !options.sizes.empty()) {
-    throw UsageError("--model and --sizes cannot be combined: give one of them");
-  }
   const int ways = (options.small_max_bytes > 0 ? 1 : 0) + (options.repacking > 0 ? 1 : 0) +
                    (options.bucket_mb > 0 ? 1 : 0);
   if (ways > 0 && options.model.empty()) {
@@ -204,42 +181,49 @@ void check_combination(const AllReduceOptions& options) {
 
 }  // namespace
 
-AllReduceOptions read_options(std::span<const std::string_view> arguments) {
-  AllReduceOptions options;
-  for (const std::string_view argument : arguments) {
-    if (argument == "--help") {
-      options.help = true;
-      return options;
-    }
-    const std::string_view given = prefix(argument, '=');
-    const auto* const row =
-        std::find_if(kRows.begin(), kRows.end(), [given](const OptionRow& each) {
-          return given.starts_with("--") && given.substr(2) == each.name;
-        });
-    if (row == kRows.end()) {
-      throw UsageError(fmt::format("{}: unknown flag; --help lists all flags", argument));
-    }
-    if (given.size() == argument.size()) {
-      throw UsageError(
-          fmt::format("{}: the value is missing; give {}={}", argument, argument, row->value));
-    }
-    row->read(options, row->name, argument.substr(given.size() + 1));
+AllReduceOptions read_options(std::span<const std::string> words) {
+  const Arguments arguments("bench_all_reduce", kOptions, words);
+  if (arguments.help()) {
+    return {.help = true};
+  }
+  arguments.refuse_operands();
+  if (arguments.has("model") && arguments.has("sizes")) {
+    throw UsageError("--model and --sizes cannot be combined: give one of them");
+  }
+  const auto count = [&](std::string_view option, int least) {
+    return static_cast<int>(arguments.integer(option, least, std::numeric_limits<int>::max()));
+  };
+  AllReduceOptions options{
+      .sizes = read_sizes(arguments.text("sizes")),
+      .towers = count("num_gpus", 1),
+      .on_gpus = arguments.text("device") == "gpu",
+      .dtype = read_dtype(arguments.text("dtype")),
+      .small_max_bytes = count("agg_small_grads_max_bytes", 0),
+      .small_max_group = count("agg_small_grads_max_group", 0),
+      .repacking = count("gradient_repacking", 0),
+      .bucket_mb = count("allreduce_bucket_mb", 0),
+      .iters_per_step = count("iters_per_step", 1),
+      .num_batches = count("num_batches", 1),
+      .num_warmup_batches = count("num_warmup_batches", 0),
+      .result_file = arguments.text("result_file"),
+  };
+  if (const auto model = arguments.given("model")) {
+    options.model = read_model(*model);
+  }
+  if (const auto specs = arguments.given("all_reduce_spec")) {
+    options.specs = read_specs(*specs);
+  }
+  if (arguments.has("num_intra_threads")) {
+    options.threads = count("num_intra_threads", 1);
   }
   check_combination(options);
-  if (options.sizes.empty()) {
-    options.sizes = read_sizes("sizes", kDefaultSizes);
-  }
   return options;
 }
 
 void print_usage(std::ostream& out) {
-  constexpr int kWidth = 36;
   out << "bench_all_reduce: times the all-reduce of gradients between the towers of one host.\n\n"
-         "Usage: bench_all_reduce [--model=resnet50 | --sizes=1K:256M:4] [--flag=value]...\n\n";
-  for (const OptionRow& row : kRows) {
-    out << "  " << std::left << std::setw(kWidth) << fmt::format("--{}={}", row.name, row.value)
-        << row.help << "\n";
-  }
+         "Usage: bench_all_reduce [--model=resnet50 | --sizes=1K:256M:4] [OPTION]...\n\n";
+  print_options(out, kOptions);
 }
 
 }  // namespace bench

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "models/base/dtype.h"
@@ -14,14 +13,14 @@
 
 namespace bench {
 
-/// The command line of bench_all_reduce.
+/// The command line of bench_all_reduce. The table in options.cc has the defaults.
 struct AllReduceOptions {
   bool help = false;
   /// The model whose gradients are added; empty: plain sizes.
   std::string model = {};
   /// The bytes of each tower; each size is a multiple of the element's size.
   std::vector<std::size_t> sizes = {};
-  int towers = 2;
+  int towers = 0;
   /// Use a GPU for each tower, else CPU threads.
   bool on_gpus = false;
   /// The threads of each CPU tower; nullopt: the towers share the processors equally.
@@ -30,19 +29,19 @@ struct AllReduceOptions {
   /// The specs as given; empty: every algorithm available to this number of towers.
   std::vector<std::string> specs = {};
   std::int64_t small_max_bytes = 0;
-  std::int64_t small_max_group = 10;
+  std::int64_t small_max_group = 0;
   std::int64_t repacking = 0;
   std::int64_t bucket_mb = 0;
-  int iters_per_step = 5;
-  int num_batches = 20;
-  int num_warmup_batches = 2;
+  int iters_per_step = 0;
+  int num_batches = 0;
+  int num_warmup_batches = 0;
   std::string result_file = {};
 };
 
-/// Parses `--flag=value`. Throws UsageError with the flag, the given value and the accepted ones.
-AllReduceOptions read_options(std::span<const std::string_view> arguments);
+/// Throws UsageError with the option, the given value and the accepted ones.
+AllReduceOptions read_options(std::span<const std::string> words);
 
-/// Prints the usage, a line per flag.
+/// Prints the usage and the options.
 void print_usage(std::ostream& out);
 
 }  // namespace bench

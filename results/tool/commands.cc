@@ -10,14 +10,12 @@
 namespace bench::results {
 namespace {
 
-/// True if the next word is the value of this option: that of the first command that knows it.
+/// True if the next word is the value of this option, according to the first command that has it.
 bool uses_next_word(std::string_view word) {
-  const bool is_long = word.starts_with("--");
   for (const Command& command : commands()) {
-    for (const Option& option : command.options()) {
-      if (is_long ? word.substr(2) == option.name : word.size() == 2 && word[1] == option.letter) {
-        return !option.value.empty();
-      }
+    const OptionWord given = find_option(command.options(), word);
+    if (given.option != nullptr) {
+      return given.uses_next_word();
     }
   }
   return false;

@@ -3,7 +3,7 @@
 #include <span>
 #include <string_view>
 
-#include "results/tool/arguments.h"
+#include "models/base/command_line.h"
 #include "results/tool/streams.h"
 
 namespace bench::results {

@@ -142,12 +142,7 @@ int compare_commands(const Arguments& arguments, Streams streams) {
   }
   CompareOptions options = compare_options(arguments);
   options.paired = true;
-  const double cooldown = arguments.number("cooldown");
-  const bool taken = cooldown >= 0 && cooldown <= 86400;
-  if (!taken) {
-    throw UsageError(
-        fmt::format("--cooldown={}: must be 0 to 86400 seconds", arguments.text("cooldown")));
-  }
+  const double cooldown = arguments.number("cooldown", 0, 86400);
   InterleavedPlan plan{.base = arguments.operands()[0],
                        .other = arguments.operands()[1],
                        .pairs = static_cast<std::size_t>(arguments.integer("pairs", 1)),

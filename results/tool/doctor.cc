@@ -157,10 +157,7 @@ void add_warnings(std::vector<Finding>& findings, const SystemFiles& files, doub
 std::span<const Option> options_of_doctor() { return kDoctorOptions; }
 
 int run_doctor(const Arguments& arguments, Streams streams) {
-  if (!arguments.operands().empty()) {
-    throw UsageError(fmt::format("doctor: unexpected operand '{}'; doctor accepts only options",
-                                 arguments.operands()[0]));
-  }
+  arguments.refuse_operands();
   const SystemFiles files;
   const Host host = capture_host(files);
   const Cpu cpu = capture_cpu(files);
@@ -180,7 +177,7 @@ int run_doctor(const Arguments& arguments, Streams streams) {
       energy(files),
       store_of(arguments),
   };
-  add_warnings(findings, files, arguments.number("seconds"));
+  add_warnings(findings, files, arguments.number("seconds", 0, 86400));
   Table table{.columns = {"what", "state", "advice"}};
   bool amiss = false;
   for (const Finding& finding : findings) {

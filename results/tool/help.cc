@@ -1,10 +1,8 @@
 #include "results/tool/help.h"
 
-#include <algorithm>
 #include <iomanip>
 #include <string>
 
-#include "models/base/errors.h"
 #include "results/store/schema.h"
 
 namespace bench::results {
@@ -24,36 +22,6 @@ constexpr const char* kStatuses =
     "Exit status: 0 success, 1 a regression, or a problem that doctor found, 2 a wrong command\n"
     "line, 3 no such runs, or records that cannot be read or compared, 4 inconclusive (with\n"
     "--strict), 70 an internal error, 74 a failed write.\n";
-
-std::string spelling(const Option& option) {
-  const std::string name = option.value.empty() ? fmt::format("--{}", option.name)
-                                                : fmt::format("--{}={}", option.name, option.value);
-  return option.letter == 0 ? name : fmt::format("-{}, {}", option.letter, name);
-}
-
-std::string meaning(const Option& option) {
-  std::string text(option.meaning);
-  if (!option.accepted.empty()) {
-    text += fmt::format(" ({})", option.accepted);
-  }
-  if (!option.fallback.empty()) {
-    text += fmt::format("; default {}", option.fallback);
-  }
-  return text;
-}
-
-/// `text` in lines of at most 78 letters, each but the first indented by `indent` spaces.
-void print_wrapped(std::ostream& out, std::string_view text, std::size_t indent) {
-  constexpr std::size_t kWidth = 78;
-  const std::size_t room = kWidth - indent;
-  while (text.size() > room) {
-    const std::size_t space = text.rfind(' ', room);
-    const std::size_t cut = space == std::string_view::npos || space == 0 ? room : space;
-    out << text.substr(0, cut) << "\n" << std::string(indent, ' ');
-    text.remove_prefix(std::min(text.size(), cut + (cut == space ? 1 : 0)));
-  }
-  out << text << "\n";
-}
 
 constexpr const char* kFilterHelp =
     "A FILTER consists of terms separated by spaces. A run must match all of them:\n"
@@ -92,14 +60,7 @@ void print_help(std::ostream& out, const Command& command) {
       << (command.options().empty() ? "" : " [OPTION...]") << (command.operands.empty() ? "" : " ")
       << command.operands << "\n\n"
       << command.summary << "\n\n";
-  std::size_t width = 0;
-  for (const Option& option : command.options()) {
-    width = std::max(width, spelling(option).size());
-  }
-  for (const Option& option : command.options()) {
-    out << "  " << std::left << std::setw(static_cast<int>(width)) << spelling(option) << "  ";
-    print_wrapped(out, meaning(option), width + 4);
-  }
+  print_options(out, command.options());
   if (command.operands.find("SELECTOR") != std::string_view::npos) {
     out << "\n" << kSelectors;
   }

@@ -11,7 +11,6 @@
 
 namespace {
 
-using bench::results::Arguments;
 using bench::results::Command;
 using bench::results::Streams;
 
@@ -35,7 +34,8 @@ int run(std::vector<std::string> words) {
   }
   const Command& command = bench::results::find_command(words[at]);
   words.erase(words.begin() + static_cast<std::ptrdiff_t>(at));
-  const Arguments arguments(command.name, command.options(), words);
+  const bench::Arguments arguments(fmt::format("bench_results {}", command.name), command.options(),
+                                   words);
   if (arguments.help()) {
     bench::results::print_help(std::cout, command);
     return 0;

@@ -6,10 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "models/base/command_line.h"
 #include "results/store/store.h"
-#include "results/tool/arguments.h"
 
 namespace bench::results {
+
+/// The store that a command works on. A command that needs it has this row in its table.
+inline constexpr Option kStoreOption{.name = "store",
+                                     .value = "PATH",
+                                     .meaning =
+                                         "database or folder of records; unset: $BENCH_STORE, else "
+                                         "~/.local/share/bench/results.sqlite"};
 
 /// The store that kStoreOption in `arguments` names, else the default store.
 Store open_store(const Arguments& arguments, Store::Access access);

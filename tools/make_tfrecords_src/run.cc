@@ -41,12 +41,11 @@ SourceSet read_source(const MakeOptions& options) {
 
 }  // namespace
 
-int make_tfrecords(std::span<const std::string_view> arguments, std::ostream& out,
-                   std::ostream& err) {
+int make_tfrecords(std::span<const std::string> words, std::ostream& out, std::ostream& err) {
   try {
-    const MakeOptions options = parse_options(arguments);
+    const MakeOptions options = parse_options(words);
     if (options.help) {
-      out << usage();
+      print_usage(out);
       return 0;
     }
     SourceSet set = read_source(options);

@@ -2,12 +2,11 @@
 
 #include <iosfwd>
 #include <span>
-#include <string_view>
+#include <string>
 
 namespace bench {
 
 /// Runs the program and returns its exit status. Help goes to `out`, progress and errors to `err`.
-int make_tfrecords(std::span<const std::string_view> arguments, std::ostream& out,
-                   std::ostream& err);
+int make_tfrecords(std::span<const std::string> words, std::ostream& out, std::ostream& err);
 
 }  // namespace bench

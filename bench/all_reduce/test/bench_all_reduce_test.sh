@@ -62,10 +62,10 @@ says err '^bench_all_reduce: --sizes=x: must be '
 run 2 --all_reduce_spec=nccl
 says err '^bench_all_reduce: --all_reduce_spec=nccl: NCCL needs GPUs; add --device=gpu$'
 run 2 --modell=lenet
-says err 'unknown flag'
+says err '^bench_all_reduce: --modell=lenet: unknown option; did you mean --model?'
 
 run 2 --device=tpu
-says err '^bench_all_reduce: --device=tpu: must be cpu or gpu$'
+says err '^bench_all_reduce: --device=tpu: unknown value; accepted: cpu, gpu'
 run 2 --device=gpu --num_intra_threads=1
 says err '^bench_all_reduce: --num_intra_threads is for CPU towers'
 

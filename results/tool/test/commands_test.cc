@@ -248,6 +248,7 @@ TEST(CommandPosition, FollowsTheOptionsBeforeTheCommand) {
   EXPECT_EQ(position({"--store=s", "list"}), 1);
   EXPECT_EQ(position({"--store", "list", "list"}), 2);
   EXPECT_EQ(position({"-n", "3", "list"}), 2);
+  EXPECT_EQ(position({"--min_effect", "2%", "compare"}), 2);
   EXPECT_EQ(position({"--unknown", "list"}), 1);
   EXPECT_EQ(position({"--store", "s"}), 2);
   EXPECT_EQ(position({"--store"}), 1);

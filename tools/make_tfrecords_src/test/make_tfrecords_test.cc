@@ -27,10 +27,9 @@ struct Result {
 };
 
 Result run(const std::vector<std::string>& arguments) {
-  const std::vector<std::string_view> views(arguments.begin(), arguments.end());
   std::ostringstream out;
   std::ostringstream err;
-  const int status = make_tfrecords(views, out, err);
+  const int status = make_tfrecords(arguments, out, err);
   return {.status = status, .out = out.str(), .err = err.str()};
 }
 
@@ -185,7 +184,10 @@ TEST(MakeTfrecords, ExitsWith2ForWrongUseAnd74ForAFailedWrite) {
   EXPECT_EQ(run({}).status, 2);
   EXPECT_EQ(run({output, "--shard=3", folder}).status, 2);
   EXPECT_EQ(run({output, "--shards=0", folder}).status, 2);
+  EXPECT_EQ(run({output, "--overwrite=yes", folder}).status, 2);
   EXPECT_EQ(run({output, "--shards=many", folder}).status, 2);
+  EXPECT_EQ(run({output, "--shards=501", folder}).err,
+            "make_tfrecords: --shards=501: not an integer from 1 to 500\n");
   EXPECT_EQ(run({output, "--shards=100", folder}).status, 2);
   EXPECT_EQ(run({output, "--validation_fraction=nan", folder}).status, 2);
   EXPECT_EQ(run({output, folder, "another"}).status, 2);
