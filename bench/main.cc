@@ -38,7 +38,7 @@ int run(int argc, char** argv, std::ostream& err) {
     return 0;
   }
   if (parsed.variables_asked) {
-    bench::list_variables(std::cout, bench::resolve_settings(parsed));
+    bench::list_variables(std::cout, bench::resolve_settings(parsed).workload);
     return 0;
   }
   // Ignore these signals: a closed pipe and a file beyond `ulimit -f` are errors that the run

@@ -62,7 +62,10 @@ MAY_INCLUDE = {
     "results/record/": ("models/base/", "results/record/"),
     "results/environment/": ("models/base/", "results/record/", "results/environment/"),
     "bench/": BELOW_BENCH + ("bench/",),
-    "bench/flags/": ("models/", "variable_mgmt/learning_rate.h", "results/record/flag_value.h", "bench/flags/"),
+    "bench/flags/": ("models/", "variable_mgmt/learning_rate.h", "results/record/flag_value.h", "bench/flags/",
+                     # Only the tables of names.
+                     "kernels/optimizers.inc", "pipeline/datasets/datasets.inc",
+                     "variable_mgmt/strategies/strategies.inc"),
     "bench/terminal/": ("models/base/", "results/environment/", "bench/terminal/"),
     "bench/verify/": BELOW_BENCH + ("kernels/reference/operations.h", "kernels/reference/storage.h", "bench/verify/"),
     "bench/verify/test/": BELOW_BENCH + ("bench/",),

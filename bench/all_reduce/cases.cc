@@ -21,7 +21,7 @@ std::vector<GradientSize> gradients_of(const AllReduceOptions& options) {
   parsed.flags.model = options.model;
   parsed.flags.data_name = model->dataset;
   parsed.flags.device = "cpu";
-  const Graph graph = build_run_network(resolve_settings(parsed), 1);
+  const Graph graph = build_run_network(resolve_settings(parsed).workload, 1);
   std::vector<GradientSize> gradients;
   for (const Variable& variable : graph.variables()) {
     if (variable.trainable()) {

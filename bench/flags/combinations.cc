@@ -56,7 +56,7 @@ std::string devices_flag(const Flags& flags) {
                                 : fmt::format("--num_gpus={}", flags.num_gpus);
 }
 
-/// The flag that ends the program without a measured run; empty if there is none.
+/// The flag that ends the program without a measured run, or an empty text.
 std::string_view ending_flag(const Flags& flags) {
   return flags.verify          ? "--verify"
          : flags.dump_tensors  ? "--dump_tensors"

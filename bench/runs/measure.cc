@@ -44,7 +44,8 @@ void count_clock(Backend& backend, std::vector<results::Gpu>& gpus) {
 }  // namespace
 
 Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
-  StoppingRule stopping(step_limits(begun.settings), host.clock, [&] { return host.end_asked(); });
+  StoppingRule stopping(step_limits(begun.settings.execution), host.clock,
+                        [&] { return host.end_asked(); });
   GpuWatches watches(prepared.sensors, host.clock);
   results::Record& record = begun.file.record();
   RunWatch around(host.files, host.clock, record.cpu.processors_used.value_or({}), &watches);

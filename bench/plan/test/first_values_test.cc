@@ -27,14 +27,14 @@ struct Lenet {
 
 TEST(FirstValues, AreThoseThatAreDrawnFromTheSeed) {
   Lenet run;
-  FirstValues values(run.settings, run.network, run.files);
+  FirstValues values(run.settings.workload, run.network, run.files);
   EXPECT_EQ(values.get(run.phases), initial_values(run.network, 1234));
 }
 
 TEST(FirstValues, EndWithTheRun) {
   Lenet run;
   run.end_asked = true;
-  FirstValues values(run.settings, run.network, run.files);
+  FirstValues values(run.settings.workload, run.network, run.files);
   EXPECT_THAT([&] { values.get(run.phases); },
               ThrowsMessage<RunEnded>("while drawing the first values"));
 }

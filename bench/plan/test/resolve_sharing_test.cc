@@ -102,17 +102,18 @@ TEST(Sharing, AddsGradientsOf16BitsInF32UnlessToldAndSaysSo) {
   std::vector<std::string_view> compact = half;
   compact.emplace_back("--compact_gradient_transfer");
   EXPECT_EQ(sent_in(compact), DType::bf16);
-  EXPECT_EQ(compact_gradients_notice(sharing_of(compact)),
+  EXPECT_EQ(compact_gradients_notice(sharing_of(compact).workload),
             "gradients are sent and added in bf16, 2 bytes per element");
   compact[1] = "--dtype=f16";
-  EXPECT_THAT(compact_gradients_notice(sharing_of(compact)), HasSubstr("a sum above 65504"));
+  EXPECT_THAT(compact_gradients_notice(sharing_of(compact).workload),
+              HasSubstr("a sum above 65504"));
   compact.emplace_back("--fp16_enable_auto_loss_scale");
-  EXPECT_EQ(compact_gradients_notice(sharing_of(compact)),
+  EXPECT_EQ(compact_gradients_notice(sharing_of(compact).workload),
             "gradients are sent and added in f16, 2 bytes per element");
   compact.pop_back();
   compact.back() = "--nocompact_gradient_transfer";
   EXPECT_EQ(sent_in(compact), std::nullopt);
-  EXPECT_EQ(compact_gradients_notice(sharing_of(compact)), "");
+  EXPECT_EQ(compact_gradients_notice(sharing_of(compact).workload), "");
   for (const std::string_view elsewhere : {"--variable_update=replicated", "--use_fp16"}) {
     EXPECT_EQ(sent_in({"--num_gpus=2", elsewhere, "--compact_gradient_transfer"}), std::nullopt)
         << elsewhere;

@@ -101,7 +101,7 @@ TEST(WhyNot, LooksAtThePartsOfFusedNodesThatADeviceLacks) {
 
 std::vector<std::string> variable_lines(const std::vector<std::string_view>& arguments) {
   std::ostringstream out;
-  list_variables(out, resolve_settings(parse(arguments)));
+  list_variables(out, resolve_settings(parse(arguments)).workload);
   return split_text(out.str(), '\n');
 }
 
