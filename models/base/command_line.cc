@@ -118,15 +118,17 @@ Arguments::Arguments(std::string_view program, std::span<const Option> options,
 void Arguments::take(const OptionWord& given, const std::string& word) {
   if (given.option == nullptr) {
     const std::string name = word.substr(0, word.find('='));
-    std::vector<std::string_view> names{"help"};
+    std::vector<std::string_view> names;
     for (const Option& option : options_) {
       names.push_back(option.name);
     }
+    names.emplace_back("help");
     const std::string hint =
         name.starts_with("--") ? did_you_mean(near_names(name.substr(2), names), "--") : "";
-    throw UsageError(
-        fmt::format("{}: unknown option{}", word,
-                    hint.empty() ? fmt::format("; {} --help lists all options", program_) : hint));
+    throw UsageError(fmt::format(
+        "{}: unknown option{}", word,
+        hint.empty() ? fmt::format("; {} accepts --{}", program_, fmt::join(names, ", --"))
+                     : hint));
   }
   const Option& option = *given.option;
   std::vector<std::string>& values = values_[std::string(option.name)];

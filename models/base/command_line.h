@@ -44,9 +44,10 @@ void print_options(std::ostream& out, std::span<const Option> options);
 /// The parsed arguments of a program, or of one command of it.
 class Arguments {
  public:
-  /// `program` is the program, with the command if there is one; messages suggest its --help.
-  /// Throws UsageError for an unknown option, naming similar ones, and for a value that is missing,
-  /// not accepted, or given to a switch. Everything after `--` is an operand. Reads no word after
+  /// `program` is the program, with the command if there is one, for messages.
+  /// Throws UsageError for an unknown option, naming similar or all ones, and for a value that is
+  /// missing, not accepted, or given to a switch. Everything after `--` is an operand. Reads no
+  /// word after
   /// --help.
   Arguments(std::string_view program, std::span<const Option> options,
             std::span<const std::string> words);

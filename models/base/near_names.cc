@@ -55,7 +55,8 @@ std::vector<std::string_view> near_names(std::string_view given,
     std::string_view name;
   };
   std::vector<Near> near;
-  const std::size_t tolerated = 1 + given.size() / 4;
+  // Two changes of four letters make another word.
+  const std::size_t tolerated = given.size() <= 4 ? 1 : 1 + given.size() / 4;
   std::size_t least = tolerated;
   const std::string part = lower(given);
   for (const std::string_view name : candidates) {

@@ -34,6 +34,13 @@ TEST(NearNames, AreEmptyWhenNothingIsNear) {
   EXPECT_THAT(near_names("", kModels), IsEmpty());
 }
 
+TEST(NearNames, AllowOneChangeInFourLetters) {
+  constexpr std::array<std::string_view, 2> kOptions = {"store", "format"};
+  EXPECT_THAT(near_names("stor", kOptions), ElementsAre("store"));
+  EXPECT_THAT(near_names("stre", kOptions), ElementsAre("store"));
+  EXPECT_THAT(near_names("sort", kOptions), IsEmpty());
+}
+
 TEST(NearNames, ListWhatBeginsWithThreeLetters) {
   EXPECT_THAT(near_names("vgg", kModels), ElementsAre("vgg16"));
   EXPECT_THAT(near_names("net", kModels), IsEmpty());
