@@ -15,8 +15,12 @@ constexpr const char* kSelectors =
     "  @name                 a baseline\n"
     "  'model:resnet50 since:30d tag.site:ams'\n"
     "                        a filter over the store; bench_results list --help explains it\n"
-    "Several SELECTORs select the runs that match any of them. A filter of several terms needs\n"
-    "quotes around all of it.\n";
+    "A filter of several terms needs quotes around all of it.\n";
+
+constexpr const char* kUnion = "Several SELECTORs select the runs that match any of them.\n";
+
+constexpr const char* kSides =
+    "BASE is a SELECTOR, and so is each NEW. With --run, both are commands.\n";
 
 constexpr const char* kStatuses =
     "Exit status: 0 success, 1 a regression, or a problem that doctor found, 2 a wrong command\n"
@@ -51,7 +55,7 @@ void print_help(std::ostream& out) {
     out << "  " << std::left << std::setw(10) << command.name << command.summary << "\n";
   }
   out << "\nbench_results COMMAND --help shows a command's options.\n\n"
-      << kSelectors << "\n"
+      << kSelectors << kUnion << "\n"
       << kStatuses;
 }
 
@@ -62,7 +66,10 @@ void print_help(std::ostream& out, const Command& command) {
       << command.summary << "\n\n";
   print_options(out, command.options());
   if (command.operands.find("SELECTOR") != std::string_view::npos) {
-    out << "\n" << kSelectors;
+    out << "\n" << kSelectors << kUnion;
+  }
+  if (command.operands.starts_with("BASE NEW")) {
+    out << "\n" << kSelectors << kSides;
   }
   if (command.operands.find("FILTER") != std::string_view::npos) {
     print_filter_help(out);

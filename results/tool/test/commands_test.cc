@@ -240,6 +240,20 @@ TEST_F(Commands, HaveAHelpEach) {
   }
 }
 
+TEST_F(Commands, ExplainSelectorsWhereTheyAcceptThem) {
+  const auto help = [](std::string_view name) {
+    std::ostringstream out;
+    print_help(out, find_command(name));
+    return out.str();
+  };
+  EXPECT_THAT(help("show"), AllOf(HasSubstr("A SELECTOR selects runs"),
+                                  HasSubstr("Several SELECTORs select the runs")));
+  EXPECT_THAT(help("compare"),
+              AllOf(HasSubstr("A SELECTOR selects runs"), HasSubstr("BASE is a SELECTOR"),
+                    Not(HasSubstr("Several SELECTORs"))));
+  EXPECT_THAT(help("doctor"), Not(HasSubstr("SELECTOR")));
+}
+
 TEST(CommandPosition, FollowsTheOptionsBeforeTheCommand) {
   const auto position = [](const std::vector<std::string>& words) {
     return command_position(words);
