@@ -187,6 +187,23 @@ std::vector<std::string> Arguments::all(std::string_view option) const {
   return found == values_.end() ? std::vector<std::string>() : found->second;
 }
 
+std::vector<std::string> Arguments::names(std::string_view option) const {
+  std::vector<std::string> names;
+  for (const std::string& list : all(option)) {
+    std::size_t from = 0;
+    while (from <= list.size()) {
+      const std::size_t comma = std::min(list.find(',', from), list.size());
+      names.push_back(list.substr(from, comma - from));
+      if (names.back().empty()) {
+        throw UsageError(fmt::format("--{}={}: a name is missing; separate several names by commas",
+                                     option, list));
+      }
+      from = comma + 1;
+    }
+  }
+  return names;
+}
+
 void Arguments::refuse(std::string_view option, std::string_view kind) const {
   throw UsageError(fmt::format("--{}={}: not {}", option, text(option), kind));
 }

@@ -68,6 +68,8 @@ class Arguments {
   [[nodiscard]] std::optional<std::string> given(std::string_view option) const;
   /// All values of a repeatable option.
   [[nodiscard]] std::vector<std::string> all(std::string_view option) const;
+  /// The same for values that are names separated by commas. Throws UsageError for an empty name.
+  [[nodiscard]] std::vector<std::string> names(std::string_view option) const;
   /// Throw UsageError, naming the option, unless its value is a number from `least` to `most`.
   [[nodiscard]] std::int64_t integer(
       std::string_view option, std::int64_t least,

@@ -25,16 +25,16 @@ constexpr std::array kCompareOptions = {
            .meaning = "smallest change that matters, such as 2% or 0.02"},
     Option{.name = "alpha", .value = "P", .fallback = "0.05", .meaning = "significance level"},
     Option{.name = "metric",
-           .value = "NAME",
+           .value = "NAME,...",
            .repeatable = true,
-           .meaning = "compare this metric, or 'all'; unset: images_per_sec"},
+           .meaning = "compare these metrics, or 'all'; unset: images_per_sec"},
     Option{.name = "ignore",
-           .value = "FIELD",
+           .value = "FIELD,...",
            .repeatable = true,
-           .meaning = "compare workloads even if they differ in this field"},
+           .meaning = "compare workloads even if they differ in these fields"},
     Option{
         .name = "by",
-        .value = "FIELD",
+        .value = "FIELD,...",
         .repeatable = true,
         .meaning =
             "group rows by fields of the workload, such as model,dtype; each group has a geomean"},
@@ -71,12 +71,9 @@ CompareOptions compare_options(const Arguments& arguments) {
         fmt::format("--alpha={}: must be above 0 and below 0.5", arguments.text("alpha")));
   }
   options.family_wise = arguments.has("fwer");
-  options.metrics = arguments.all("metric");
-  options.ignored = arguments.all("ignore");
-  for (const std::string& list : arguments.all("by")) {
-    std::istringstream names(list);
-    for (std::string name; std::getline(names, name, ',');) options.by.push_back(name);
-  }
+  options.metrics = arguments.names("metric");
+  options.ignored = arguments.names("ignore");
+  options.by = arguments.names("by");
   return options;
 }
 

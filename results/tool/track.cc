@@ -22,9 +22,9 @@ namespace {
 
 constexpr std::array kTrackOptions = {
     Option{.name = "metric",
-           .value = "NAME",
+           .value = "NAME,...",
            .repeatable = true,
-           .meaning = "track this metric; unset: images_per_sec"},
+           .meaning = "track these metrics; unset: images_per_sec"},
     Option{
         .name = "min-effect",
         .value = "SHARE",
@@ -304,7 +304,7 @@ int run_track(const Arguments& arguments, Streams streams) {
   std::vector<std::string> selectors = arguments.operands();
   if (selectors.empty()) selectors.emplace_back();
   SeriesSelection selection;
-  if (arguments.has("metric")) selection.metrics = arguments.all("metric");
+  if (arguments.has("metric")) selection.metrics = arguments.names("metric");
   selection.canary = arguments.text("canary");
   const TrackOptions options = track_options(arguments);
   for (const std::string& name : arguments.all("write")) (void)form_of(name);

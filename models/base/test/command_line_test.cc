@@ -69,6 +69,16 @@ TEST(Arguments, TakeWhatFollowsTwoDashesAsItIs) {
   EXPECT_THAT(parse({"--", "--format=json", "-"}).operands(), ElementsAre("--format=json", "-"));
 }
 
+TEST(Arguments, SplitNamesAtCommas) {
+  EXPECT_THAT(parse({"--by=x,y", "--by=z"}).names("by"), ElementsAre("x", "y", "z"));
+  EXPECT_THAT(parse({}).names("by"), ElementsAre());
+  for (const std::string list : {"", "x,", ",x", "x,,y"}) {
+    EXPECT_THAT([&] { static_cast<void>(parse({"--by=" + list}).names("by")); },
+                ThrowsMessage<UsageError>("--by=" + list +
+                                          ": a name is missing; separate several names by commas"));
+  }
+}
+
 TEST(Arguments, StopAtHelp) {
   EXPECT_TRUE(parse({"--help", "--unknown"}).help());
   EXPECT_TRUE(parse({"a", "-h"}).help());
