@@ -94,15 +94,17 @@ void print_comparisons(std::ostream& out, const std::string& format,
 
 int compare_stored(const Arguments& arguments, Streams streams) {
   const std::vector<std::string>& selectors = arguments.operands();
-  if (selectors.size() < 2) {
-    throw UsageError("compare: give at least two SELECTORs; the first is the base");
-  }
   const CompareOptions options = compare_options(arguments);
   std::vector<ComparedSide> sides;
   std::vector<StoredRun> all;
   for (const std::string& selector : selectors) {
     sides.push_back({.name = selector, .runs = select_runs(arguments, selector)});
     all.insert(all.end(), sides.back().runs.begin(), sides.back().runs.end());
+  }
+  if (sides.size() < 2) {
+    throw UsageError(
+        fmt::format("compare: needs at least two SELECTORs, but {} given; the first is the base",
+                    sides.empty() ? "none was" : fmt::format("only '{}' was", sides.front().name)));
   }
   check_fields(all, options.ignored, "ignore");
   check_fields(all, options.by, "by");

@@ -32,6 +32,43 @@ Filter filter_of_id(const std::string& id) {
   return filter;
 }
 
+/// True for a mark that bench puts into the file names of several runs: repeat0, batch64.
+bool is_mark(const std::string& text) {
+  const std::size_t letters = text.find_first_of("0123456789");
+  return letters > 0 && letters != std::string::npos &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == letters &&
+         text.find_first_not_of("0123456789", letters) == std::string::npos;
+}
+
+/// The files whose paths differ from `path` only by a mark: run.repeat0.json for run.json.
+std::vector<std::string> marked_files(const std::filesystem::path& path) {
+  const std::string begin = path.stem().string() + ".";
+  const std::string end = path.extension().string();
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::vector<std::string> files;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() > begin.size() + end.size() && name.starts_with(begin) && name.ends_with(end) &&
+        is_mark(name.substr(begin.size(), name.size() - begin.size() - end.size()))) {
+      files.push_back((path.parent_path() / name).string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// The message for a missing file. It names the files that bench wrote instead, if there are any.
+std::string no_such_file(const std::string& path) {
+  const std::vector<std::string> files = marked_files(path);
+  if (files.empty()) return fmt::format("{}: no such file", path);
+  const std::string more = files.size() == 1 ? "" : fmt::format(" and {} more", files.size() - 1);
+  return fmt::format(
+      "{}: no such file; found {}{}, because bench writes one file per run. To select them all, "
+      "move them to a folder and type its name",
+      path, files.front(), more);
+}
+
 class Selector {
  public:
   Selector(const Arguments& arguments, Detail detail) : arguments_(arguments), detail_(detail) {}
@@ -56,7 +93,7 @@ class Selector {
       return runs;
     }
     if (selector.find('/') != std::string::npos || selector.ends_with(".json")) {
-      throw DataError(fmt::format("{}: no such file", selector));
+      throw DataError(no_such_file(selector));
     }
     throw UsageError(fmt::format(
         "'{0}' matches no runs (not a file or record id); write @{0} for a baseline, "

@@ -172,6 +172,27 @@ TEST_F(Commands, NameAMistakeInASelector) {
               HasSubstr("unknown column 'modle'; did you mean model or mode?"));
 }
 
+TEST_F(Commands, NameTheFilesOfSeveralRuns) {
+  for (const char* name : {"a.repeat0.json", "a.repeat1.json", "a.old.json", "b.json"}) {
+    file_of_run(name, 1);
+  }
+  const std::string message =
+      path("a.json") + ": no such file; found " + path("a.repeat0.json") +
+      " and 1 more, because bench writes one file per run. To select them all, move them to a "
+      "folder and type its name";
+  EXPECT_EQ(mistake<DataError>("show", {path("a.json")}), message);
+  EXPECT_EQ(mistake<DataError>("compare", {path("a.json")}), message);
+}
+
+TEST_F(Commands, CompareTwoSelectorsOrMore) {
+  file_of_run("a.json", 1);
+  EXPECT_EQ(mistake<UsageError>("compare", {}),
+            "compare: needs at least two SELECTORs, but none was given; the first is the base");
+  EXPECT_EQ(mistake<UsageError>("compare", {path("a.json")}),
+            "compare: needs at least two SELECTORs, but only '" + path("a.json") +
+                "' was given; the first is the base");
+}
+
 TEST_F(Commands, SetABaselineOfFiveRunsOrMore) {
   std::vector<std::string> files;
   for (int i = 0; i < 5; ++i) {
