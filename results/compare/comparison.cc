@@ -234,6 +234,10 @@ void settle(ComparisonRow& row, const CompareOptions& options, std::size_t rows)
   row.uncorrected = change && row.q > options.alpha;
   if (row.uncorrected) row.verdict = ChangeVerdict::kInconclusive;
   row.needed.reset();
+  row.least.reset();
+  if (!row.shift->interval) {
+    row.least = stats::least_runs(options.alpha, row.by == ComparedBy::kPairs);
+  }
   // One run on each side shows no spread, so the number of runs needed is unknown.
   const bool told = row.base_values.size() + row.other_values.size() > 2;
   if (row.verdict == ChangeVerdict::kInconclusive && options.margin > 0 && told) {

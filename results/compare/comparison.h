@@ -53,7 +53,9 @@ struct ComparisonRow {
   stats::ChangeVerdict verdict = stats::ChangeVerdict::kInconclusive;
   bool uncorrected = false;              ///< Would be more than inconclusive as the only row.
   std::optional<std::int64_t> needed{};  ///< Runs or groups per side, for an inconclusive row.
-  std::optional<double> drift{};         ///< For paired runs: relative change per run, both sides.
+  /// Runs, groups or pairs per side that an interval needs, if the row has none.
+  std::optional<std::int64_t> least{};
+  std::optional<double> drift{};  ///< For paired runs: relative change per run, both sides.
 };
 
 /// A number that should be the same in every run of a program, but differs here.

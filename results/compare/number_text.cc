@@ -118,13 +118,20 @@ std::string verdict_text(const ComparisonRow& row, const CompareOptions& options
       break;
   }
   const std::string verdict = row.uncorrected ? "inconclusive after correction" : "inconclusive";
-  if (!row.needed) return verdict;
   const bool nested = row.by == ComparedBy::kNested;
+  const bool paired = row.by == ComparedBy::kPairs;
+  if (!row.needed) {
+    if (!row.least) return verdict;
+    return fmt::format("{} (needs at least {} {})", verdict, *row.least,
+                       paired   ? "pairs"
+                       : nested ? "groups per side"
+                                : "runs per side");
+  }
   const auto have =
       static_cast<std::int64_t>(nested ? std::min(row.base_groups.size(), row.other_groups.size())
                                        : std::min(row.base.n, row.other.n));
   if (*row.needed <= have) return fmt::format("{} (change near {})", verdict, margin);
-  const char* unit = row.by == ComparedBy::kPairs ? " pairs" : nested ? " groups/side" : "/side";
+  const char* unit = paired ? " pairs" : nested ? " groups/side" : "/side";
   return fmt::format("{} (need {}{} for {})", verdict, *row.needed, unit, margin);
 }
 

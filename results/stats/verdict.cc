@@ -44,24 +44,27 @@ ChangeVerdict judge(const Shift& log_ratio, const VerdictRule& rule) {
   return ChangeVerdict::kInconclusive;
 }
 
+std::int64_t least_runs(double alpha, bool paired) {
+  // The smallest possible p is 2 / 2^n for pairs, 2 / C(2n, n) otherwise.
+  std::int64_t least = 1;
+  double smallest = 1;
+  while (smallest > alpha) {
+    ++least;
+    const auto count = static_cast<double>(least);
+    smallest = paired ? 2 * std::pow(0.5, count)
+                      : 2 * std::exp(2 * std::lgamma(count + 1) - std::lgamma(2 * count + 1));
+  }
+  return least;
+}
+
 std::int64_t runs_needed(const PowerQuestion& question) {
   check(question.margin > 0, "the margin must be positive");
   const double z = normal_quantile(1 - question.alpha / 2) + normal_quantile(0.8);
   const double samples = question.paired ? 1 : 2;
   const double n = samples * z * z * question.spread * question.spread /
                    (0.955 * question.margin * question.margin);
-  // With fewer runs, the smallest possible p exceeds alpha: 2 / 2^n for pairs, 2 / C(2n, n)
-  // otherwise.
-  std::int64_t least = 1;
-  double smallest = 1;
-  while (smallest > question.alpha) {
-    ++least;
-    const auto count = static_cast<double>(least);
-    smallest = question.paired
-                   ? 2 * std::pow(0.5, count)
-                   : 2 * std::exp(2 * std::lgamma(count + 1) - std::lgamma(2 * count + 1));
-  }
-  return std::max(least, static_cast<std::int64_t>(std::ceil(n)));
+  return std::max(least_runs(question.alpha, question.paired),
+                  static_cast<std::int64_t>(std::ceil(n)));
 }
 
 double relative_change(double log_ratio) { return std::expm1(log_ratio); }

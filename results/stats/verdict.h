@@ -29,6 +29,10 @@ struct VerdictRule {
 /// Inconclusive otherwise, and without an interval.
 ChangeVerdict judge(const Shift& log_ratio, const VerdictRule& rule);
 
+/// The smallest number of runs per side (or of pairs, if paired) that can give an interval at
+/// 1 - `alpha`.
+std::int64_t least_runs(double alpha, bool paired);
+
 struct PowerQuestion {
   double spread =
       0;  ///< Standard deviation of a run's logarithm; of a pair's difference if paired.
@@ -39,8 +43,7 @@ struct PowerQuestion {
 
 /// The number of runs per side (or of pairs, if paired) that finds a change of the margin in 4 of 5
 /// cases. For two samples it is 2 (z(1 - alpha/2) + z(0.8))^2 s^2 / (0.955 margin^2), with the rank
-/// tests' efficiency 0.955. For pairs it is half of that. It is at least the number that gives an
-/// interval.
+/// tests' efficiency 0.955. For pairs it is half of that. It is at least least_runs().
 std::int64_t runs_needed(const PowerQuestion& question);
 
 /// e^d - 1: a log-ratio as relative change.

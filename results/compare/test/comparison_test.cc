@@ -85,6 +85,13 @@ TEST(Comparison, OfASingleRunEachDoesNotKnowHowManyItTakes) {
   const Comparison comparison = compared({made_run({})}, {made_run({.rate = 50})});
   EXPECT_EQ(comparison.rows[0].verdict, ChangeVerdict::kInconclusive);
   EXPECT_FALSE(comparison.rows[0].needed);
+  EXPECT_EQ(verdict_text(comparison.rows[0], {}), "inconclusive (needs at least 4 runs per side)");
+}
+
+TEST(Comparison, SaysHowManyPairsAreNeededAtLeast) {
+  const Comparison comparison =
+      compared({made_run({})}, {made_run({.rate = 50})}, {.alpha = 0.01, .paired = true});
+  EXPECT_EQ(verdict_text(comparison.rows[0], {}), "inconclusive (needs at least 8 pairs)");
 }
 
 TEST(Comparison, LessTimeIsAnImprovement) {

@@ -4,6 +4,10 @@
 
 #include <cmath>
 #include <optional>
+#include <vector>
+
+#include "results/stats/mann_whitney.h"
+#include "results/stats/signed_rank.h"
 
 namespace bench::results::stats {
 namespace {
@@ -56,6 +60,22 @@ TEST(RunsNeeded, IsAsSimulated) {
 TEST(RunsNeeded, IsAtLeastWhatASignificantResultTakes) {
   EXPECT_EQ(runs_needed({.spread = 0, .margin = 0.01}), 4);
   EXPECT_EQ(runs_needed({.spread = 0, .margin = 0.01, .paired = true}), 6);
+}
+
+TEST(LeastRuns, GiveAnIntervalForTheFirstTime) {
+  for (const double alpha : {0.2, 0.05, 0.01}) {
+    for (const bool paired : {false, true}) {
+      const auto has_interval = [&](std::int64_t runs) {
+        const std::vector<double> values(static_cast<std::size_t>(runs), 1);
+        const Shift shift =
+            paired ? paired_shift(values, alpha) : hodges_lehmann(values, values, alpha);
+        return shift.interval.has_value();
+      };
+      const std::int64_t least = least_runs(alpha, paired);
+      EXPECT_TRUE(has_interval(least)) << alpha;
+      EXPECT_FALSE(has_interval(least - 1)) << alpha;
+    }
+  }
 }
 
 TEST(RelativeChange, IsOfTheRatio) {
