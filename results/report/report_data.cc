@@ -251,6 +251,12 @@ void add_scaling(ReportData& data) {
   }
 }
 
+/// True if the report shows the run.
+bool is_shown(const StoredRun& run) {
+  const auto speed = metric_value(run, kSpeed);
+  return run.status == "ok" && speed && *speed > 0;
+}
+
 }  // namespace
 
 const std::string& workload_name(const ReportData& data, const StoredRun& run) {
@@ -260,13 +266,38 @@ const std::string& workload_name(const ReportData& data, const StoredRun& run) {
   return row == data.rows.end() ? run.workload : row->name;
 }
 
+std::string system_tag_note(std::span<const StoredRun> runs) {
+  struct System {
+    std::string machine{};
+    std::set<std::string> tags{};
+  };
+  std::map<std::string, System> systems;
+  for (const StoredRun& run : runs) {
+    if (!is_shown(run)) continue;
+    System& system = systems[run.machine_key];
+    system.machine = run.machine;
+    const auto tag = run.tags.find("system");
+    system.tags.insert(tag == run.tags.end() ? "no tag" : fmt::format("'{}'", tag->second));
+  }
+  std::string listed;
+  for (const auto& [key, system] : systems) {
+    if (system.tags.size() < 2) continue;
+    std::string tags;
+    for (const std::string& tag : system.tags) tags += (tags.empty() ? "" : ", ") + tag;
+    if (!listed.empty()) listed += "; ";
+    listed += fmt::format("{} ({})", system.machine, tags);
+  }
+  if (listed.empty()) return "";
+  return "runs of one system have different values of the tag 'system', so the report names the "
+         "system after its hardware: " +
+         listed;
+}
+
 ReportData report_data(std::span<const StoredRun> runs, const ReportOptions& options) {
   ReportData data;
   std::vector<const StoredRun*> used;
   for (const StoredRun& run : runs) {
-    const auto speed = metric_value(run, kSpeed);
-    const bool counts = run.status == "ok" && speed && *speed > 0;
-    (counts ? used : data.left_out).push_back(&run);
+    (is_shown(run) ? used : data.left_out).push_back(&run);
   }
   if (used.empty()) {
     throw UsageError(fmt::format("no run has both the status ok and images_per_sec (runs read: {})",

@@ -70,6 +70,10 @@ struct ReportOptions {
 /// The name of a run's workload on the page; if no row has it, the name in its record.
 const std::string& workload_name(const ReportData& data, const StoredRun& run);
 
+/// A sentence that lists the systems whose runs have different values of the tag `system`; empty if
+/// the runs of each system agree.
+std::string system_tag_note(std::span<const StoredRun> runs);
+
 /// `runs` must outlive the result. Throws UsageError if no run has a speed, or if the reference
 /// does not match exactly one system.
 ReportData report_data(std::span<const StoredRun> runs, const ReportOptions& options);

@@ -3,6 +3,7 @@
 
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
+#include "models/base/text.h"
 #include "results/report/page.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"
@@ -45,6 +46,9 @@ int run_report(const Arguments& arguments, Streams streams) {
   const std::string output = arguments.text("output");
   const std::vector<StoredRun> runs = select_runs(arguments, arguments.operands(), streams.err);
   const std::string page = report_page(runs, options);
+  if (const std::string note = system_tag_note(runs); !note.empty()) {
+    streams.err << fmt::format("bench_results: note: {}\n", printable(note));
+  }
   if (output.empty() || output == "-") {
     streams.out << page;
   } else {

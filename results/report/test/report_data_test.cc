@@ -17,6 +17,7 @@
 namespace bench::results {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
@@ -111,6 +112,21 @@ TEST(ReportData, AWholeNameIsTheReferenceThoughOthersHoldIt) {
         run.machine.find("1 thread") != std::string::npos ? "EPYC" : "EPYC " + run.machine;
   }
   EXPECT_EQ(report_data(runs, {.reference = "EPYC"}).systems.front().name, "EPYC");
+}
+
+TEST(SystemTagNote, NamesSystemsWithDifferentTags) {
+  std::vector<StoredRun> runs = {made_run({.threads = 2}, 0), made_run({.threads = 2}, 1),
+                                 made_run({.threads = 2, .status = "failed"}, 2),
+                                 made_run({.threads = 4}, 3), made_run({.threads = 4}, 4)};
+  EXPECT_EQ(system_tag_note(runs), "");
+  runs[2].tags["system"] = "failed";
+  runs[3].tags["system"] = "a";
+  runs[4].tags["system"] = "a";
+  EXPECT_EQ(system_tag_note(runs), "");
+  runs[4].tags["system"] = "b";
+  EXPECT_THAT(system_tag_note(runs), EndsWith(": node7, EPYC, 4 threads ('a', 'b')"));
+  runs[0].tags["system"] = "a";
+  EXPECT_THAT(system_tag_note(runs), HasSubstr("EPYC, 2 threads ('a', no tag)"));
 }
 
 TEST(ReportData, RunsThatAreNotOkAreLeftOutAndSaid) {
