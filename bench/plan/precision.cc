@@ -22,7 +22,8 @@ Precision faster_half(Backend& backend) {
                      .note = fmt::format("--use_fp16: computing in {}; {}", name_of(dtype), why)};
   };
   if (!bf16 && !f16) {
-    throw UsageError(fmt::format("--use_fp16: {}; {}", f16.why_not, bf16.why_not));
+    throw UsageError(fmt::format("--use_fp16: {}; {}; omit this flag to compute in f32",
+                                 f16.why_not, bf16.why_not));
   }
   if (!bf16 || !f16) {
     return f16 ? chosen(DType::f16, bf16.why_not) : chosen(DType::bf16, f16.why_not);
@@ -35,6 +36,14 @@ Precision faster_half(Backend& backend) {
   return chosen(of_bf16->flops_per_second > of_f16->flops_per_second ? DType::bf16 : DType::f16,
                 fmt::format("a matrix product ran at {} in bf16 and at {} in f16",
                             gigaflops(*of_bf16), gigaflops(*of_f16)));
+}
+
+/// Names what the user can type instead of a 16-bit type that the device does not support.
+std::string instead_of(DType dtype, const Backend& backend) {
+  const DType other = dtype == DType::f16 ? DType::bf16 : DType::f16;
+  const std::string other_half =
+      computes_in(backend, other) ? fmt::format("--dtype={} or ", name_of(other)) : "";
+  return fmt::format("use {}--dtype=f32, or --device=reference, which is slow", other_half);
 }
 
 }  // namespace
@@ -52,9 +61,8 @@ Precision choose_precision(const Workload& workload, Backend& backend) {
   }
   if (is_half(workload.dtype)) {
     if (const Support support = computes_in(backend, workload.dtype); !support) {
-      throw UsageError(
-          fmt::format("--dtype={}: {}; --device=reference supports this type, but is slow",
-                      name_of(workload.dtype), support.why_not));
+      throw UsageError(fmt::format("--dtype={}: {}; {}", name_of(workload.dtype), support.why_not,
+                                   instead_of(workload.dtype, backend)));
     }
   }
   return {.dtype = workload.dtype, .note = ""};
