@@ -19,7 +19,7 @@ AllReduceCase lenet(AllReduceOptions options) {
   return cases_of(options).at(0);
 }
 
-TEST(AllReduceCases, AreANetworksGradientsItsLastFirst) {
+TEST(AllReduceCases, HoldTheGradientsOfANetworkLastLayerFirst) {
   const AllReduceCase all = lenet({});
   // Two convolutions and two fully connected layers, each with a bias.
   ASSERT_EQ(all.elements.size(), 8U);

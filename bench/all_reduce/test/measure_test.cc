@@ -30,7 +30,7 @@ TEST(AllReduceMeasure, TimesEverySpecAndFindsNothingWrong) {
   }
 }
 
-TEST(AllReduceMeasure, HasNoBoundOfDevicesWithMemoryOfTheirOwn) {
+TEST(AllReduceMeasure, HasNoBoundForDevicesWithSeparateMemory) {
   MeasureSettings settings = three_towers();
   settings.bound = false;
   settings.make_backend = [](int) { return make_far_backend(make_reference_backend(), {}); };
@@ -41,7 +41,7 @@ TEST(AllReduceMeasure, HasNoBoundOfDevicesWithMemoryOfTheirOwn) {
   }
 }
 
-TEST(AllReduceMeasure, ATowersFailureIsTheOneThatIsTold) {
+TEST(AllReduceMeasure, ReportsTheFailureOfATower) {
   MeasureSettings settings = three_towers();
   settings.make_backend = [](int rank) {
     if (rank == 1) {

@@ -25,7 +25,7 @@ std::string refused(const std::vector<std::string>& arguments) {
   return "accepted";
 }
 
-TEST(AllReduceOptions, AreSizesByEveryAlgorithmUnlessTold) {
+TEST(AllReduceOptions, TimeAllSizesWithEveryAlgorithmByDefault) {
   const AllReduceOptions options = read({});
   EXPECT_EQ(options.sizes.front(), 1024U);
   EXPECT_EQ(options.sizes.back(), std::size_t{256} << 20);
@@ -38,7 +38,7 @@ TEST(AllReduceOptions, AreSizesByEveryAlgorithmUnlessTold) {
   EXPECT_EQ(options.num_warmup_batches, 2);
 }
 
-TEST(AllReduceOptions, ReadSizesFromToByAFactor) {
+TEST(AllReduceOptions, ReadARangeOfSizesWithAFactor) {
   EXPECT_THAT(read({"--sizes=8:1K:10"}).sizes, ElementsAre(8, 80, 800));
   EXPECT_THAT(read({"--sizes=1K:4K:2"}).sizes, ElementsAre(1024, 2048, 4096));
   EXPECT_THAT(read({"--sizes=3M"}).sizes, ElementsAre(3U << 20));
@@ -57,7 +57,7 @@ TEST(AllReduceOptions, TakeSizesOfWholeElementsOnly) {
               HasSubstr("--sizes: 4 is not a multiple of 8"));
 }
 
-TEST(AllReduceOptions, SayWhatHoldsWithoutThem) {
+TEST(AllReduceOptions, ShowTheirDefaults) {
   std::ostringstream out;
   print_usage(out);
   EXPECT_THAT(out.str(), HasSubstr("default 1K:256M:4\n"));
@@ -75,7 +75,7 @@ TEST(AllReduceOptions, ReadSeveralSpecs) {
   }
 }
 
-TEST(AllReduceOptions, RefuseSpecsThatSoManyTowersCannotAddBy) {
+TEST(AllReduceOptions, RefuseSpecsThatTheTowersCannotRun) {
   EXPECT_THAT(refused({"--num_gpus=3", "--all_reduce_spec=shm,xring:64k:psgpu#4"}),
               HasSubstr("--all_reduce_spec=xring:64k:psgpu#4: part 3 (character 11) is 'psgpu#4'; "
                         "accepted: psgpu with 1 to 3 shards"));

@@ -17,7 +17,7 @@ std::string refused(const std::string& text) {
   return usage_error([&] { read_batch_request(text); });
 }
 
-TEST(BatchRequest, IsTheModelsOwnANumberAListOrASearch) {
+TEST(BatchRequest, IsADefaultANumberAListOrASearch) {
   EXPECT_EQ(read_batch_request("0").rule, Rule::model);
   EXPECT_THAT(read_batch_request("0").sizes, IsEmpty());
   EXPECT_EQ(read_batch_request("32").rule, Rule::given);
@@ -36,7 +36,7 @@ TEST(BatchRequest, IsKnownBeforeTheRunForANumberOnly) {
   EXPECT_FALSE(read_batch_request("max").fixed());
 }
 
-TEST(BatchRequest, RefusesWhatIsNoNumber) {
+TEST(BatchRequest, RefusesTextThatIsNotANumber) {
   EXPECT_EQ(refused("many"),
             "--batch_size=many: expected 0, a batch size from 1 to 1073741824, a list such as "
             "8,16,32, auto, or max");

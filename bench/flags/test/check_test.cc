@@ -62,7 +62,7 @@ TEST(CheckSupport, AlwaysAcceptsADefault) {
   }
 }
 
-TEST(CheckSupport, RefusesEveryOtherValueOfWhatIsNotBuilt) {
+TEST(CheckSupport, RefusesOtherValuesOfFlagsThatAreNotBuilt) {
   for (const FlagRow& row : flag_table()) {
     if (row.support.extent != FlagSupport::Extent::kDefaultOnly) {
       continue;
@@ -92,7 +92,7 @@ TEST(CheckSupport, AcceptsTheListedValuesAndNoOthers) {
   }
 }
 
-TEST(CheckSupport, AcceptsEveryValueOfWhatIsBuiltOrIgnored) {
+TEST(CheckSupport, AcceptsEveryValueOfBuiltAndIgnoredFlags) {
   for (const FlagRow& row : flag_table()) {
     if (row.support.extent == FlagSupport::Extent::kAll) {
       for (const std::string& text : sample_texts(row)) {
@@ -102,7 +102,7 @@ TEST(CheckSupport, AcceptsEveryValueOfWhatIsBuiltOrIgnored) {
   }
 }
 
-TEST(ParseFlags, TakesAValueInAnyCaseOrAFileThatIsThere) {
+TEST(ParseFlags, AcceptsAValueInAnyCaseOrAnExistingFile) {
   const ScratchFolder folder;
   const std::string file = folder.path() / "Card.json";
   EXPECT_EQ(parse({"--plan_for=SM_90", "--dump=plan"}).flags.plan_for, "sm_90");
@@ -125,7 +125,7 @@ TEST(ParseFlags, AcceptsDefaultsWrittenOut) {
   EXPECT_NO_THROW(parse({arguments.begin(), arguments.end()}));
 }
 
-TEST(ParseFlags, SaysWhatIsBuiltInstead) {
+TEST(ParseFlags, NamesTheValuesThatAreBuilt) {
   EXPECT_EQ(refusal({"--resize_method=area"}),
             "--resize_method=area: not built yet; use one of bilinear, nearest, crop");
   EXPECT_EQ(refusal({"--ml_perf"}), "--ml_perf: not built yet; only --noml_perf is accepted");
@@ -140,7 +140,7 @@ TEST(ParseFlags, SaysWhatIsBuiltInstead) {
             "--stop_at_top_1_accuracy=0.1: not built yet; omit it");
 }
 
-TEST(ParseFlags, SendsNobodyFromOneThingThatIsNotBuiltToAnother) {
+TEST(ParseFlags, SuggestsNothingThatIsNotBuilt) {
   EXPECT_EQ(refusal({"--eval"}), "--eval: not built yet; only --noeval is accepted");
   EXPECT_EQ(
       refusal({"--variable_update=distributed_replicated"}),
@@ -150,14 +150,14 @@ TEST(ParseFlags, SendsNobodyFromOneThingThatIsNotBuiltToAnother) {
   EXPECT_EQ(refusal({"--init_from_partial"}), "--init_from_partial needs --init_from");
 }
 
-TEST(ParseFlags, NamesAConflictOfWhatIsNotBuiltBeforeThat) {
+TEST(ParseFlags, NamesAConflictBeforeAFlagThatIsNotBuilt) {
   EXPECT_EQ(refusal({"--eval", "--forward_only"}),
             "--forward_only and --eval are mutually exclusive. Also: --eval: not built yet; only "
             "--noeval "
             "is accepted");
 }
 
-TEST(ParseFlags, TakesWhatAsksForNothingOfWhatIsNotBuilt) {
+TEST(ParseFlags, AcceptsIdleValuesOfFlagsThatAreNotBuilt) {
   const ParseResult result =
       parse({"--all_reduce_spec=", "--allow_growth=false", "--nouse_unified_memory",
              "--kmp_settings=0", "--eval_dir=/tmp/tf_cnn_benchmarks/eval"});
@@ -168,7 +168,7 @@ TEST(ParseFlags, TakesWhatAsksForNothingOfWhatIsNotBuilt) {
   EXPECT_THAT(refusal({"--kmp_settings=2"}), HasSubstr("not built yet"));
 }
 
-TEST(ParseFlags, NoticesThatTheHostsThreadsAndColoursAreNotChosen) {
+TEST(ParseFlags, ReportsFlagsForThreadsAndColorsWithoutEffect) {
   EXPECT_THAT(parse({"--num_inter_threads=2"}).notices,
               ElementsAre("--num_inter_threads: no effect: the layers of a step run one after "
                           "another, each on all threads"));

@@ -147,13 +147,13 @@ const std::vector<BrokenRule> kRules = {
      {"--variable_update=collective_all_reduce", "--all_reduce_spec=collective:2k:collective"}},
 };
 
-TEST(Validate, TellsOfEveryRuleThatACommandLineBreaks) {
+TEST(Validate, ReportsEveryBrokenRule) {
   for (const BrokenRule& rule : kRules) {
     EXPECT_THAT(refusal(rule.broken_by), HasSubstr(std::string(rule.message)));
   }
 }
 
-TEST(Validate, AsksForNothingBesideWhatIsNotBuilt) {
+TEST(Validate, AsksForNothingElseIfAFlagIsNotBuilt) {
   for (const std::string_view flag :
        {"--stop_at_top_1_accuracy=0.5", "--trt_mode=FP16", "--eval"}) {
     EXPECT_THAT(refusal({flag}), Not(HasSubstr("need"))) << flag;
@@ -172,7 +172,7 @@ TEST(Validate, ReportsTheFirstBrokenRuleInOrder) {
               HasSubstr("--num_batches and --num_epochs are mutually exclusive"));
 }
 
-TEST(Validate, IsNotKeptFromAConflictByWhatIsMissingElsewhere) {
+TEST(Validate, ReportsAConflictDespiteAFlagThatIsNotBuilt) {
   EXPECT_THAT(refusal({"--eval", "--num_batches=1", "--num_epochs=1"}),
               HasSubstr("are mutually exclusive; give only one. Also: --eval: not built yet"));
 }
@@ -225,7 +225,7 @@ TEST(Validate, LetsASweepOfEvenNumbersCopyInTwoLevels) {
 }
 
 // One process adds like `replicated`, whichever strategy is requested; the original refuses them.
-TEST(Validate, MovesTheLossScaleWhereverOneProcessAdds) {
+TEST(Validate, AcceptsAnAutomaticLossScaleWithOneProcess) {
   for (const char* update :
        {"--variable_update=distributed_all_reduce", "--variable_update=collective_all_reduce",
         "--variable_update=horovod"}) {

@@ -40,7 +40,7 @@ std::vector<std::string> expanded(const std::vector<std::string_view>& arguments
   return texts;
 }
 
-TEST(FlagFile, StandsInThePlaceOfItsLines) {
+TEST(FlagFile, IsReplacedByItsLines) {
   const FlagFiles files;
   const std::string flag =
       files.write("a", "--model=lenet\n\n  -batch_size=4 \r\n# no\n// no\n--eval");
@@ -62,7 +62,7 @@ TEST(FlagFile, MayNameOthersAndTheSameOneTwice) {
               ElementsAre(files.path("outer"), files.path("inner"), files.path("inner")));
 }
 
-TEST(FlagFile, IsOverriddenByWhatComesLater) {
+TEST(FlagFile, IsOverriddenByLaterFlags) {
   const FlagFiles files;
   const std::string flag = files.write("a", "--batch_size=4\n--display_every=7\n");
   const ParseResult result = parse({"--batch_size=2", flag, "--display_every=8"});
@@ -71,7 +71,7 @@ TEST(FlagFile, IsOverriddenByWhatComesLater) {
   EXPECT_EQ(result.notices.size(), 2);
 }
 
-TEST(FlagFile, IsNamedWithTheLineOfWhatIsRefused) {
+TEST(FlagFile, IsNamedWithTheLineOfARefusedFlag) {
   const FlagFiles files;
   const auto refused = [&](const std::string& line) {
     const std::string flag = files.write("a", "# one\n" + line + "\n--batch_size=4\n");
@@ -107,7 +107,7 @@ TEST(FlagFile, IsRefusedWhereItCannotBeRead) {
               HasSubstr("the file is larger than 1 MiB"));
 }
 
-TEST(Undefok, PassesOverUnknownFlagsWherever) {
+TEST(Undefok, IgnoresUnknownFlagsInAnyPosition) {
   const ParseResult result = parse({"--foo=1", "--nobar", "--undefok=foo,bar", "--batch_size=4"});
   EXPECT_EQ(result.flags.batch_size, "4");
   EXPECT_THAT(result.notices, ElementsAre("--foo: unknown flag, ignored because of --undefok",

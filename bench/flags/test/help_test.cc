@@ -106,7 +106,7 @@ TEST(Help, ShowsDefaultsAndAcceptedValues) {
               HasSubstr("sm_120, sm_121; or a file that describes a card; unset by default)"));
 }
 
-TEST(Help, ShowsTheFormsThatTextsHave) {
+TEST(Help, ShowsTheFormOfEachText) {
   int forms = 0;
   for (const FlagRow& row : flag_table()) {
     if (!row.accepted.words.empty()) {
@@ -117,7 +117,7 @@ TEST(Help, ShowsTheFormsThatTextsHave) {
   EXPECT_GT(forms, 5);
 }
 
-TEST(Help, SaysOfEveryFlagWhatHoldsWithoutIt) {
+TEST(Help, ShowsTheDefaultOfEveryFlag) {
   for (const FlagRow& row : flag_table()) {
     if (row.default_text) {
       const std::string value(row.default_text->empty() ? "empty" : *row.default_text);
@@ -166,13 +166,13 @@ TEST(Help, HasATopicForEachFlagAndGroupInAnyCase) {
   }
 }
 
-TEST(Help, RefusesAnotherTopicNamingThoseThereAre) {
+TEST(Help, NamesTheTopicsForAnUnknownOne) {
   EXPECT_EQ(usage_error([] { help("datta"); }),
             "--help=datta: expected all, a flag's name, or a group: run, data, learning, fp16, "
             "variables, performance, output, own");
 }
 
-TEST(Help, ShowsTheFlagsThatAnotherWordMeans) {
+TEST(Help, ShowsTheFlagsForASynonym) {
   EXPECT_EQ(help("lr"), help("init_learning_rate"));
   EXPECT_EQ(help("--batchsize"), help("batch_size"));
   EXPECT_EQ(introduced_flags("amp"), (std::vector<std::string>{"use_fp16", "dtype"}));
@@ -196,7 +196,7 @@ TEST(ShortHelp, FitsOneScreen) {
   }
 }
 
-TEST(ShortHelp, ShowsTwentyFlagsThatWorkWithWhatHoldsWithoutThem) {
+TEST(ShortHelp, ShowsTwentySupportedFlagsWithTheirDefaults) {
   std::vector<std::string> names;
   for (const MostUsedFlag& flag : most_used_flags()) {
     const FlagRow* row = find_flag(flag.name);

@@ -13,14 +13,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(FlagsMeantBy, KnowWhatPeopleBring) {
+TEST(FlagsMeantBy, KnowTheWordsOfOtherPrograms) {
   EXPECT_THAT(flags_meant_by("lr"), ElementsAre("--init_learning_rate"));
   EXPECT_THAT(flags_meant_by("bs"), ElementsAre("--batch_size"));
   EXPECT_THAT(flags_meant_by("fp16"), ElementsAre("--use_fp16", "--dtype=f16"));
   EXPECT_THAT(flags_meant_by("quux"), IsEmpty());
 }
 
-TEST(FlagsMeantBy, AreAcceptedAndTheWordsAreNot) {
+TEST(FlagsMeantBy, AreFlagsAndTheWordsAreNot) {
   for (const std::string_view word :
        {"lr",         "bs",        "b",          "steps",   "epochs",        "amp",
         "fp16",       "bf16",      "gpus",       "threads", "workers",       "j",
@@ -48,7 +48,7 @@ TEST(FlagsMeantBy, DoNotHideAFlag) {
   }
 }
 
-TEST(WhyNoFlag, SaysWhatHoldsInstead) {
+TEST(WhyNoFlag, ExplainsWhatToDoInstead) {
   EXPECT_EQ(refusal({"--compile"}),
             "--compile: unknown flag; every network is planned and fused before it runs: omit it");
   for (const std::string_view flag : {"--bench=inference", "--bench=train", "--bench=both"}) {
@@ -60,7 +60,7 @@ TEST(WhyNoFlag, SaysWhatHoldsInstead) {
   EXPECT_THAT(why_no_flag("quux"), IsEmpty());
 }
 
-TEST(ValueMeantBy, LeavesOutTheWordsThatAreTaken) {
+TEST(ValueMeantBy, OmitsTheWordsThatAreAccepted) {
   for (const FlagRow& row : flag_table()) {
     for (const Synonym& synonym : synonyms_of(row.accepted)) {
       EXPECT_EQ(value_meant_by(row.name, synonym.word), "") << synonym.word;

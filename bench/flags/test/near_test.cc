@@ -8,13 +8,13 @@ namespace {
 
 using testing::StrEq;
 
-TEST(UnknownValue, NamesGivenAcceptedAndNear) {
+TEST(UnknownValue, NamesGivenAcceptedAndSimilarValues) {
   EXPECT_THAT(unknown_value(*find_flag("loss_type_to_report"), "totalloss").what(),
               StrEq("--loss_type_to_report=totalloss: unknown value; accepted: total_loss, "
                     "base_loss; did you mean total_loss?"));
 }
 
-TEST(UnknownValue, TellsWhatIsNotBuilt) {
+TEST(UnknownValue, ListsTheValuesThatAreNotBuilt) {
   EXPECT_THAT(unknown_value(*find_flag("resize_method"), "cut").what(),
               StrEq("--resize_method=cut: unknown value; accepted: bilinear, nearest, crop (not "
                     "built yet: bicubic, area, round_robin)"));
@@ -31,7 +31,7 @@ TEST(UnknownValue, KnowsOtherProgramsWords) {
             "mean f16?"));
 }
 
-TEST(UnknownValue, NamesFilesBesideTheValuesWhereBothAreTaken) {
+TEST(UnknownValue, NamesFilesAndValuesIfBothAreAccepted) {
   constexpr std::string_view kNeither =
       ": unknown value; accepted: an existing file, or one of sm_75, sm_80, sm_86, sm_87, sm_89, "
       "sm_90, "
@@ -44,14 +44,14 @@ TEST(UnknownValue, NamesFilesBesideTheValuesWhereBothAreTaken) {
             fmt::format("--plan_for=/none.json{}", kNeither));
 }
 
-TEST(UnknownValue, TellsAModelFromWhatIsToBeDoneWithIt) {
+TEST(UnknownValue, SuggestsModelForTheNameOfAModel) {
   EXPECT_THAT(
       unknown_value(*find_flag("verify"), "lenet").what(),
       StrEq("--verify=lenet: unknown value; accepted: model, all; did you mean --model=lenet "
             "--verify?"));
 }
 
-TEST(UnknownValue, PointsToTheListWhereThereAreTooMany) {
+TEST(UnknownValue, PointsToTheListOfManyValues) {
   const std::vector<std::string_view> names = {"trivial", "lenet"};
   EXPECT_THAT(unknown_value("model", "lenett", names, "list_models").what(),
               StrEq("--model=lenett: unknown value; did you mean lenet? --list_models lists all"));

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
-TEST(ParseFlags, OfNothingGivesTheDefaults) {
+TEST(ParseFlags, GivesTheDefaultsWithoutArguments) {
   const ParseResult result = parse({});
   EXPECT_EQ(result.flags.model, "trivial");
   EXPECT_EQ(result.flags.batch_size, "0");
@@ -124,7 +124,7 @@ TEST(ParseFlags, DoesNotKnowTheLibrariesFlags) {
   }
 }
 
-TEST(ParseFlags, RefusesNumbersThatAreNone) {
+TEST(ParseFlags, RefusesTextInsteadOfNumbers) {
   EXPECT_EQ(refusal({"--display_every=ten"}),
             "--display_every=ten: expected a whole number of at least 1");
   EXPECT_THAT(refusal({"--display_every=1.5"}), HasSubstr("a whole number"));
@@ -227,7 +227,7 @@ TEST(ParseFlags, TakesEveryEnumeratedValueInAnyCase) {
   EXPECT_EQ(result.given.at("device"), "CPU");
 }
 
-TEST(ParseFlags, TakesTheFieldsOtherWordsForTypes) {
+TEST(ParseFlags, AcceptsCommonSynonymsOfTypes) {
   const std::vector<std::pair<std::string_view, std::string_view>> types = {
       {"fp32", "f32"}, {"Float32", "f32"}, {"bfloat16", "bf16"}, {"fp16", "f16"},
       {"FP16", "f16"}, {"float16", "f16"}, {"half", "f16"},      {"float64", "f64"}};
@@ -248,7 +248,7 @@ TEST(ParseFlags, KeepsWhatWasGiven) {
                                         Pair("num_gpus", "1")));
 }
 
-TEST(ParseFlags, LetsTheLastOfSeveralWin) {
+TEST(ParseFlags, UsesTheLastValueOfARepeatedFlag) {
   const ParseResult result = parse({"--batch_size=4", "--model=lenet", "--batch_size=8"});
   EXPECT_EQ(result.flags.batch_size, "8");
   EXPECT_EQ(result.given.at("batch_size"), "8");
@@ -257,7 +257,7 @@ TEST(ParseFlags, LetsTheLastOfSeveralWin) {
               ElementsAre("--batch_size is given more than once: '8' is used, not '4'"));
 }
 
-TEST(ParseFlags, ChecksTheOthersOfSeveralToo) {
+TEST(ParseFlags, ChecksEveryValueOfARepeatedFlag) {
   EXPECT_THAT(refusal({"--display_every=ten", "--display_every=8"}), HasSubstr("=ten: expected"));
   EXPECT_THAT(refusal({"--display_every=0", "--display_every=8"}), HasSubstr("=0: expected"));
   EXPECT_THAT(refusal({"--dtype=f33", "--dtype=f32"}), HasSubstr("=f33: unknown value"));
@@ -265,7 +265,7 @@ TEST(ParseFlags, ChecksTheOthersOfSeveralToo) {
   EXPECT_THAT(refusal({"--data_dir=", "--data_dir=imagenet"}), HasSubstr("--data_dir is empty"));
 }
 
-TEST(ParseFlags, LooksUpEveryModelOfSeveral) {
+TEST(ParseFlags, ChecksEveryModelOfARepeatedFlag) {
   EXPECT_EQ(refusal({"--model=quux", "--model=lenet"}),
             "--model=quux: unknown value; --list_models lists all");
   EXPECT_EQ(parse({"--model=VGG16", "--model=lenet"}).flags.model, "lenet");
@@ -281,13 +281,13 @@ TEST(ParseFlags, LetsALaterFlagOverrideWhatIsNotBuilt) {
                           HasSubstr("--mkl: no effect")));
 }
 
-TEST(ParseFlags, SaysNothingOfTheSameValueGivenTwice) {
+TEST(ParseFlags, GivesNoNoticeIfAValueIsRepeated) {
   EXPECT_THAT(
       parse({"--display_every=8", "--display_every=08", "--dtype=f32", "--dtype=F32"}).notices,
       IsEmpty());
 }
 
-TEST(ParseFlags, SeesWhetherHelpOrVersionIsAsked) {
+TEST(ParseFlags, RecognizesHelpAndVersion) {
   for (const std::string_view flag : {"--help", "-help", "-h", "--helpshort", "--help=most"}) {
     EXPECT_EQ(parse({flag}).help_topic, "most") << flag;
   }
@@ -309,7 +309,7 @@ TEST(ParseFlags, SeesWhetherHelpOrVersionIsAsked) {
   EXPECT_THAT(refusal({"--help", "--quux"}), HasSubstr("--quux"));
 }
 
-TEST(ParseFlags, RemembersNothingOfTheCallBefore) {
+TEST(ParseFlags, ForgetsThePreviousCall) {
   parse({"--batch_size=4", "--num_batches=7", "--help"});
   refusal({"--momentum=0.5", "--display_every=x"});
   const ParseResult result = parse({});
@@ -357,7 +357,7 @@ TEST(FlagValues, ListEveryFlagWithItsTypedValue) {
   EXPECT_EQ(value_of("allow_growth"), results::FlagValue());
 }
 
-TEST(ParseFlags, TakesAMeaningOfTheirOwnWhenGivenBare) {
+TEST(ParseFlags, GivesAFlagWithoutAValueItsBareMeaning) {
   EXPECT_EQ(parse({"--verify"}).flags.verify, "model");
   EXPECT_EQ(parse({"--verify=all"}).flags.verify, "all");
   EXPECT_FALSE(parse({}).flags.verify.has_value());

@@ -55,7 +55,7 @@ TEST(ResolveDataName, PrefersTheFlag) {
             "imagenet");
 }
 
-TEST(ResolveDataName, RefusesFoldersThatDoNotSay) {
+TEST(ResolveDataName, RefusesFoldersOfAnUnknownDataset) {
   EXPECT_THAT(
       usage_error([] { resolve_data_name(parse({"--data_dir=/data/photos"}).flags); }),
       HasSubstr("give --data_name, one of imagenet, cifar10 (not built yet: librispeech, coco)"));

@@ -84,7 +84,7 @@ TEST(FlagTable, HasThe137FlagsOfTheOriginal) {
   EXPECT_THAT(names_in_table(false), testing::UnorderedElementsAreArray(expected));
 }
 
-TEST(FlagTable, HasOurOwnFlagsBeside) {
+TEST(FlagTable, HasOurAdditionalFlags) {
   EXPECT_THAT(names_in_table(true), testing::UnorderedElementsAreArray(split_words(kOwnFlags)));
 }
 
@@ -121,7 +121,7 @@ TEST(FlagTable, HasTheOriginalsDefaults) {
   EXPECT_EQ(default_of("trt_max_workspace_size_bytes"), "4294967296");
 }
 
-TEST(FlagTable, HasTheDefaultThatRunsWhereTheOriginalsIsNotBuilt) {
+TEST(FlagTable, HasASupportedDefaultIfTheOriginalsIsNotBuilt) {
   EXPECT_EQ(default_of("compact_gradient_transfer"), "false");
 }
 
@@ -132,7 +132,7 @@ TEST(FlagTable, DoesNotCountFlagsThatARerunNeedsAsOutput) {
   EXPECT_EQ(find_flag("label")->effect, FlagEffect::kOutputOnly);
 }
 
-TEST(FlagTable, GivesAReasonForEveryVerdictThatTakesSomethingAway) {
+TEST(FlagTable, GivesAReasonForEveryUnsupportedFlag) {
   for (const FlagRow& row : flag_table()) {
     const bool noticed = !row.support.no_effect.empty();
     const bool refused = !row.support.not_applicable.empty();
@@ -155,7 +155,7 @@ TEST(FlagTable, BuildsOnlyValuesThatAreAccepted) {
   }
 }
 
-TEST(FlagTable, HasOtherWordsOnlyForValuesThatAreAccepted) {
+TEST(FlagTable, HasSynonymsForAcceptedValuesOnly) {
   for (const FlagRow& row : flag_table()) {
     const std::vector<std::string_view> accepted = split_words(row.accepted.values);
     for (const Synonym& synonym : synonyms_of(row.accepted)) {
@@ -182,7 +182,7 @@ TEST(DescribeAccepted, SaysTypeAndBounds) {
             "a comma-separated list of graph, plan, choices, fusions");
 }
 
-TEST(DescribeValues, PutsWhatWillBeRefusedInBrackets) {
+TEST(DescribeValues, PutsRefusedValuesInBrackets) {
   EXPECT_EQ(describe_values(*find_flag("dump")), "graph, plan, choices, fusions");
   EXPECT_EQ(describe_values(*find_flag("device")), "cpu, gpu, reference");
   EXPECT_EQ(describe_values(*find_flag("job_name")),

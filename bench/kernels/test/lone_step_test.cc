@@ -61,7 +61,7 @@ TEST(DistinctSteps, CountEveryStepOfThePlanOnce) {
   }
 }
 
-TEST(DistinctSteps, JoinLayersOfOneShapeAndTellOthersApart) {
+TEST(DistinctSteps, JoinOnlyLayersOfOneShape) {
   const Planned planned({"--model=resnet20", "--data_format=NHWC"});
   std::vector<std::int64_t> counts;
   std::set<std::string> shapes;
@@ -78,7 +78,7 @@ TEST(DistinctSteps, JoinLayersOfOneShapeAndTellOthersApart) {
   EXPECT_THAT(shapes, Contains(HasSubstr("f32[2x16x32x32] nhwc")));
 }
 
-TEST(DistinctSteps, HaveForwardBackwardAndWhatLiesInPlace) {
+TEST(DistinctSteps, IncludeForwardBackwardAndInPlaceSteps) {
   const Planned planned({"--model=resnet20"});
   std::set<std::string> ops;
   bool in_place = false;

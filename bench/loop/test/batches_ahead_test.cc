@@ -97,7 +97,7 @@ TEST(BatchesAhead, AreReleasedBeforeTheNextOneIsWaitedFor) {
   EXPECT_TRUE(batches.input.asked_of_all) << "by who does not wait";
 }
 
-TEST(BatchesAhead, AreNotWaitedForByWhoDoesNotWant) {
+TEST(BatchesAhead, AreNotWaitedForWithoutARequestToWait) {
   Batches batches(0);
   EXPECT_FALSE(batches.ahead.ahead(Wait::no));
 }
@@ -116,7 +116,7 @@ TEST(BatchesAhead, AreNotWaitedForOnceATowerHasFailed) {
   EXPECT_FALSE(batches.ahead.ahead(Wait::yes));
 }
 
-TEST(BatchesAhead, KeepNobodyWhoDoesNotWantToWaitBehindWhoDoes) {
+TEST(BatchesAhead, DoNotBlockATowerThatDoesNotWait) {
   Batches batches(0);
   std::vector<std::future<std::optional<InputBatch>>> waiting;
   for (int tower = 0; tower < 2; ++tower) {

@@ -155,7 +155,7 @@ DatasetOptions write_dataset(const test::TemporaryFolder& folder) {
   return {.data_dir = folder.path()};
 }
 
-TEST(BroughtImages, AreSyntheticOnesOnce) {
+TEST(BroughtImages, AreCopiedOnceIfSynthetic) {
   for (const int towers : {1, 2}) {
     const RunSettings settings = settings_of(towers);
     EXPECT_EQ(image_bytes_per_step(settings), 0U) << towers;
@@ -163,13 +163,13 @@ TEST(BroughtImages, AreSyntheticOnesOnce) {
   }
 }
 
-TEST(BroughtImages, AreSyntheticOnesOnceInInferenceToo) {
+TEST(BroughtImages, AreCopiedOnceIfSyntheticInInference) {
   RunSettings settings = settings_of(1);
   settings.workload.mode = RunMode::forward_only;
   EXPECT_EQ(image_bytes_per_step(settings), 0U);
 }
 
-TEST(BroughtImages, AreThoseOfAFileOfSeveralBatchesInEveryStep) {
+TEST(BroughtImages, AreCopiedPerStepFromAFileOfSeveralBatches) {
   const test::TemporaryFolder folder;
   for (const int towers : {1, 2}) {
     RunSettings settings = settings_of(towers);
@@ -180,7 +180,7 @@ TEST(BroughtImages, AreThoseOfAFileOfSeveralBatchesInEveryStep) {
   }
 }
 
-TEST(BroughtImages, AreThoseOfAFileOfOneBatchOnce) {
+TEST(BroughtImages, AreCopiedOnceFromAFileOfOneBatch) {
   const test::TemporaryFolder folder;
   RunSettings settings = settings_of(1);
   settings.workload.input.file = folder.file("one.safetensors");
@@ -189,7 +189,7 @@ TEST(BroughtImages, AreThoseOfAFileOfOneBatchOnce) {
   expect_near_and_far_alike(settings);
 }
 
-TEST(BroughtImages, AreThoseOfADatasetInEveryStepAsFloatsOrAsPixels) {
+TEST(BroughtImages, AreCopiedPerStepFromADataset) {
   const test::TemporaryFolder folder;
   for (const int towers : {1, 2}) {
     for (const SlotType type : {SlotType::f32, SlotType::u8}) {

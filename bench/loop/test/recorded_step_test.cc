@@ -96,7 +96,7 @@ RunSettings changing_settings() {
   return settings;
 }
 
-TEST(RecordedStep, HasTheBitsOfEagerOnesOnADeviceThatFreezesWhatItRecords) {
+TEST(RecordedStep, HasTheBitsOfEagerStepsOnAFarDevice) {
   const auto reference = make_reference_backend();
   const Course eager = TrainingRun(changing_settings(), *reference).train(Steps::eager);
   EXPECT_GT(eager.loss_scales.back(), 16 * eager.loss_scales.front());
@@ -109,7 +109,7 @@ TEST(RecordedStep, HasTheBitsOfEagerOnesOnADeviceThatFreezesWhatItRecords) {
   }
 }
 
-TEST(RecordedStep, HasTheBitsOfEagerOnesOnOnednn) {
+TEST(RecordedStep, HasTheBitsOfEagerStepsOnOnednn) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   const Course eager = TrainingRun(residual(), *backend).train(Steps::eager);
   EXPECT_NE(eager.losses.front(), eager.losses.back());
@@ -140,7 +140,7 @@ TEST(RecordedStep, EndsForTheDevicesClockBeforeTheNextBatchIsBrought) {
   }
 }
 
-TEST(RecordedStep, IsWaitedForOnceAsEagerOnesAre) {
+TEST(RecordedStep, IsWaitedForOnceLikeAnEagerStep) {
   for (const Steps steps : {Steps::eager, Steps::replayed}) {
     const auto far = make_far_backend(make_reference_backend(), {});
     TrainingRun run(changing_settings(), *far);

@@ -39,7 +39,7 @@ std::string header_text(const Header& header) {
   return printed([&](std::ostream& out) { print_header(out, header); });
 }
 
-TEST(Report, HeaderIsTheOriginalsButForItsFirstLineAndThePrecision) {
+TEST(Report, HeaderDiffersFromTheOriginalInTwoLinesOnly) {
   EXPECT_EQ(header_text(plain_header()),
             "bench:       0.1\n"
             "Model:       resnet50\n"
@@ -162,7 +162,7 @@ TEST(Report, NumbersThatAreNotFinitePrintAsInPython) {
   EXPECT_TRUE(line(-std::numeric_limits<double>::infinity()).ends_with("\t-inf\n"));
 }
 
-TEST(Report, TotalStandsBetweenTwoRulesOf64Hyphens) {
+TEST(Report, TotalIsBetweenTwoLinesOf64Hyphens) {
   EXPECT_EQ(printed([](std::ostream& out) { print_total(out, 11.875); }),
             "----------------------------------------------------------------\n"
             "total images/sec: 11.88\n"

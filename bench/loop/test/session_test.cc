@@ -73,7 +73,7 @@ TEST(Session, TakesTheTotalFromWallTimeAndTheLinesFromStepTimes) {
   EXPECT_THAT(tiny.out.str(), HasSubstr("total images/sec: 15.00\n"));
 }
 
-TEST(Session, EndsInTheStepInWhichTheTimeIsOverAndPrintsTheTotal) {
+TEST(Session, PrintsTheTotalAfterTheTimeLimit) {
   TinyRun tiny;
   tiny.settings.execution.warmup.num_batches = 10;
   tiny.settings.execution.steps.num_batches = 1000;
@@ -118,7 +118,7 @@ TEST(Session, WatchesTheGpuWhileItMeasuresAndNotBefore) {
   EXPECT_EQ(fake->calls["nvmlDeviceGetPowerUsage"], samples);
 }
 
-TEST(Session, WarmsUpTwiceAndMeasuresOnceHoweverShortTheTime) {
+TEST(Session, WarmsUpTwiceAndMeasuresOnceAtLeast) {
   TinyRun tiny;
   tiny.settings.execution.warmup.num_batches = 10;
   tiny.settings.execution.max_seconds = 0.001;
@@ -128,7 +128,7 @@ TEST(Session, WarmsUpTwiceAndMeasuresOnceHoweverShortTheTime) {
   EXPECT_THAT(tiny.out.str(), HasSubstr("total images/sec: "));
 }
 
-TEST(Session, EndsAfterTheStepInHandWhenInterruptedWithoutATotal) {
+TEST(Session, EndsAfterTheCurrentStepIfInterrupted) {
   TinyRun tiny;
   tiny.settings.execution.warmup.num_batches = 1;
   tiny.settings.execution.steps.num_batches = 100;
@@ -161,7 +161,7 @@ TEST(Session, IsCompleteWhenInterruptedInItsLastStep) {
   EXPECT_THAT(tiny.out.str(), HasSubstr("total images/sec: "));
 }
 
-TEST(Session, StopsAtALossThatIsNotFiniteAndKeepsWhatWasMeasured) {
+TEST(Session, StopsAtANonFiniteLossAndKeepsTheSteps) {
   TinyRun tiny;
   tiny.settings.execution.steps.num_batches = 10;
   tiny.settings.execution.warmup.num_batches = 2;
@@ -179,7 +179,7 @@ TEST(Session, StopsAtALossThatIsNotFiniteAndKeepsWhatWasMeasured) {
   EXPECT_THAT(tiny.out.str(), testing::Not(HasSubstr("total images/sec")));
 }
 
-TEST(Session, StopsAtALossThatIsNotFiniteInTheWarmUpToo) {
+TEST(Session, StopsAtANonFiniteLossInTheWarmUp) {
   TinyRun tiny;
   tiny.settings.execution.warmup.num_batches = 2;
   tiny.spoil_from = 1;
@@ -199,7 +199,7 @@ TEST(Session, DoesNotBlameTheLearningRateForALossBeforeAnyUpdate) {
   }
 }
 
-TEST(Session, OfForwardOnlyFailsForLogitsThatAreNoNumbers) {
+TEST(Session, FailsForNanLogitsInForwardOnly) {
   TinyRun tiny;
   tiny.settings.workload.mode = RunMode::forward_only;
   tiny.run();

@@ -30,7 +30,7 @@ TEST(SeveralTowers, KeepTheSameVariablesWhereTheyShareThem) {
   }
 }
 
-TEST(SeveralTowers, AddAroundARingInTheOrderThatIsAsked) {
+TEST(SeveralTowers, AddAroundARingInTheGivenOrder) {
   TowersRun run = run_of("replicated", 3);
   run.settings.execution.sharing.sums.spec = {{.algorithm = "xring"}};
   run.settings.execution.sharing.sums.ring_order = {2, 0, 1};
@@ -58,7 +58,7 @@ TEST(SeveralTowers, ReportTheMeanOfTheirLossesAndTheImagesOfAll) {
   EXPECT_THAT(both.out, HasSubstr("total images/sec: 40.00"));
 }
 
-TEST(SeveralTowers, TellWhereTheTimeOfTheirStepsWent) {
+TEST(SeveralTowers, ReportHowTheirStepTimesAreSpent) {
   for (const std::string_view strategy : {"parameter_server", "replicated", "independent"}) {
     TowersRun run = run_of(strategy, 2);
     run.timed = true;
@@ -81,7 +81,7 @@ TEST(SeveralTowers, TellWhereTheTimeOfTheirStepsWent) {
   EXPECT_THAT(lone.result.shares, testing::IsEmpty());
 }
 
-TEST(SeveralTowers, OfDevicesThatWorkByThemselvesDoNotTellThat) {
+TEST(SeveralTowers, ReportNoSharesOnAsynchronousDevices) {
   TowersRun run = run_of("replicated", 2);
   run.make_backend = [] { return make_far_backend(make_reference_backend(), {}); };
   run.run();
@@ -104,7 +104,7 @@ TEST(TowerShares, ArePrintedAsSharesOfTheSteps) {
             "(6.0 % for slower towers), update 8.0 %, host 4.0 %\n");
 }
 
-TEST(SeveralTowers, TakeOfTheirDevicesWhatIsPlannedForEach) {
+TEST(SeveralTowers, AllocateThePlannedMemoryOnEachDevice) {
   constexpr std::size_t kHas = std::size_t{1} << 30;
   using Words = std::vector<std::string_view>;
   for (const Words& how :
@@ -179,7 +179,7 @@ TEST(SeveralTowers, EndWhenInterruptedWhileTheirInputIsStalled) {
   }
 }
 
-TEST(SeveralTowers, EndBehindTheSameStep) {
+TEST(SeveralTowers, EndAfterTheSameStep) {
   TowersRun run = run_of("replicated", 3);
   run.interrupted = [](std::int64_t steps) { return steps == 2; };
   run.run();

@@ -54,7 +54,7 @@ TEST(StoppingRule, GivesWarmUpAQuarterOfTheTimeButTwoSteps) {
   EXPECT_EQ(slow.warmup_after(kNow, 2), Stop::complete);
 }
 
-TEST(StoppingRule, EndsWithTheStepInWhichTheTimeOfTheWholeRunIsOver) {
+TEST(StoppingRule, EndsWithTheStepThatExceedsTheTimeLimit) {
   Rule rule({.steps = 100, .time = milliseconds(100)});
   EXPECT_EQ(rule.warmup_after(milliseconds(60), 0), Stop::complete);
   rule.rule.begin_measuring();
@@ -76,7 +76,7 @@ TEST(StoppingRule, EndsWhereItIsInterrupted) {
   EXPECT_EQ(rule.after(kNow, 1), Stop::interrupted);
 }
 
-TEST(StoppingRule, AsksNobodyBeforeTheFirstStep) {
+TEST(StoppingRule, IgnoresInterruptsBeforeTheFirstStep) {
   Rule rule({.warmup_steps = 2});
   rule.interrupted = true;
   EXPECT_EQ(rule.warmup_after(kNow, 0), Stop::none);

@@ -41,7 +41,7 @@ TEST(ChoicesFile, IsReadAsItWasWritten) {
   EXPECT_EQ(read_choices(written(to_text(example()))), example());
 }
 
-TEST(ChoicesFile, ThatIsNoneIsRefused) {
+TEST(ChoicesFile, IsRefusedIfInvalid) {
   EXPECT_THAT(read_refusal("/nowhere"), EndsWith("=/nowhere: cannot read the file"));
   EXPECT_THAT(read_refusal("/"), EndsWith("=/: this is not a regular file"));
   for (const char* text :

@@ -25,7 +25,7 @@ struct Lenet {
   PhaseWatch phases{out, clock, {}, [this] { return end_asked; }};
 };
 
-TEST(FirstValues, AreThoseThatAreDrawnFromTheSeed) {
+TEST(FirstValues, AreDrawnFromTheSeed) {
   Lenet run;
   FirstValues values(run.settings.workload, run.network, run.files);
   EXPECT_EQ(values.get(run.phases), initial_values(run.network, 1234));

@@ -21,7 +21,7 @@ std::vector<std::string> idle(std::vector<std::string_view> arguments) {
   return idle_flag_notices(resolve_settings(parse(arguments)), parse(arguments));
 }
 
-TEST(IdleFlags, AreThoseOfTheOptimizerWithSgdOrWithoutTraining) {
+TEST(IdleFlags, IncludeThoseOfOtherOptimizers) {
   EXPECT_THAT(idle({"--momentum=0.9"}), ElementsAre("--momentum: no effect with --optimizer=sgd"));
   EXPECT_THAT(idle({"--momentum=0.9", "--optimizer=momentum"}), IsEmpty());
   for (const std::string_view flag :
@@ -45,7 +45,7 @@ TEST(IdleFlags, AreThoseOfTheOptimizerWithSgdOrWithoutTraining) {
   }
 }
 
-TEST(IdleFlags, AreThoseOfRatesThatDoNotHold) {
+TEST(IdleFlags, IncludeThoseOfUnusedLearningRates) {
   EXPECT_THAT(idle({"--resnet_base_lr=1", "--model=resnet50"}), IsEmpty());
   EXPECT_THAT(idle({"--resnet_base_lr=1", "--model=lenet"}),
               ElementsAre("--resnet_base_lr: no effect with --model=lenet, whose learning rate "
@@ -58,14 +58,14 @@ TEST(IdleFlags, AreThoseOfRatesThatDoNotHold) {
   EXPECT_THAT(idle({"--num_learning_rate_warmup_epochs=1", "--init_learning_rate=1"}), IsEmpty());
 }
 
-TEST(IdleFlags, AreThoseOfNumaNodesWhereTheCpuDoesNotCompute) {
+TEST(IdleFlags, IncludeNumaAffinityOnTheReferenceDevice) {
   EXPECT_THAT(idle({"--use_numa_affinity"}), IsEmpty());
   const std::vector<std::string_view> arguments{"--device=reference", "--use_numa_affinity"};
   EXPECT_THAT(idle_flag_notices(resolve_settings(parse(arguments)), parse(arguments)),
               ElementsAre("--use_numa_affinity: no effect with --device=reference"));
 }
 
-TEST(IdleFlags, AreThoseOfDataWithoutAny) {
+TEST(IdleFlags, IncludeThoseOfDataWithoutADataset) {
   for (const std::string_view flag :
        {"--resize_method=crop", "--nofuse_decode_and_crop", "--datasets_repeat_cached_sample",
         "--datasets_num_private_threads=2", "--datasets_use_caching",
@@ -84,7 +84,7 @@ TEST(IdleFlags, AreThoseOfDataWithoutAny) {
                           "one size and no shards"));
 }
 
-TEST(IdleFlags, AreThoseOfACopyThatNoDeviceNeeds) {
+TEST(IdleFlags, IncludePrefetchOnTheCpu) {
   const ScratchFolder folder;
   std::ofstream(folder.path() / "data_batch_1.bin") << "x";
   const std::string data = fmt::format("--data_dir={}", folder.path().string());
@@ -104,7 +104,7 @@ TEST(IdleFlags, AreThoseOfACopyThatNoDeviceNeeds) {
                   "first step")));
 }
 
-TEST(IdleFlags, AreThoseOfATypeThatIsNotComputedIn) {
+TEST(IdleFlags, IncludeThoseOfOtherTypes) {
   EXPECT_THAT(idle({"--fp16_loss_scale=8", "--fp16_enable_auto_loss_scale"}),
               ElementsAre("--fp16_loss_scale: no effect without --use_fp16, --dtype=bf16 or "
                           "--dtype=f16",
@@ -117,7 +117,7 @@ TEST(IdleFlags, AreThoseOfATypeThatIsNotComputedIn) {
               ElementsAre("--calibration_batches: no effect without --dtype=int8"));
 }
 
-TEST(IdleFlags, AreThoseOfOtherModes) {
+TEST(IdleFlags, IncludeThoseOfOtherModes) {
   EXPECT_THAT(idle({"--freeze_when_forward_only"}),
               ElementsAre("--freeze_when_forward_only: no effect without --forward_only"));
   EXPECT_THAT(idle({"--device=reference", "--num_intra_threads=1"}),
@@ -127,7 +127,7 @@ TEST(IdleFlags, AreThoseOfOtherModes) {
               ElementsAre("--aux_head: no effect with --forward_only"));
 }
 
-TEST(IdleFlags, AreThoseOfAGpuThatIsNotThere) {
+TEST(IdleFlags, IncludeThoseOfGpusOnTheCpu) {
   for (const std::string_view flag : {"--noconv_statistics", "--noconv_prologue"}) {
     EXPECT_THAT(idle({flag}), ElementsAre(HasSubstr("no effect with --device=cpu")));
   }
@@ -137,7 +137,7 @@ TEST(IdleFlags, AreThoseOfAGpuThatIsNotThere) {
   EXPECT_THAT(idle({"--nosync_on_finish"}), IsEmpty());
 }
 
-TEST(IdleFlags, AreThoseOfSeveralDevicesOnOne) {
+TEST(IdleFlags, IncludeThoseOfSeveralDevicesOnOne) {
   for (const char* flag :
        {"--local_parameter_device=cpu", "--gradient_reduction=sum", "--all_reduce_spec=xring",
         "--gradient_repacking=2", "--allreduce_bucket_mb=1"}) {
@@ -169,7 +169,7 @@ std::vector<std::string> idle_of_replicated(std::vector<std::string_view> argume
   return idle(arguments);
 }
 
-TEST(IdleFlags, AreThoseOfPacksThatOthersTakeThePlaceOf) {
+TEST(IdleFlags, IncludeThoseOfUnusedPacks) {
   EXPECT_THAT(
       idle_of_replicated({"--agg_small_grads_max_bytes=-3"}),
       ElementsAre(
@@ -201,7 +201,7 @@ TEST(IdleFlags, AreThoseOfPacksThatOthersTakeThePlaceOf) {
   EXPECT_THAT(idle_of_replicated({"--allreduce_bucket_mb=1"}), IsEmpty());
 }
 
-TEST(IdleFlags, AreThoseOf16BitsThatNobodySends) {
+TEST(IdleFlags, IncludeThoseOf16BitGradientsThatAreNotSent) {
   EXPECT_THAT(idle_of_replicated({"--compact_gradient_transfer"}),
               ElementsAre(HasSubstr("--compact_gradient_transfer: no effect without --use_fp16")));
   EXPECT_THAT(idle({"--compact_gradient_transfer", "--dtype=bf16"}),
@@ -217,13 +217,13 @@ TEST(IdleFlags, AreThoseOf16BitsThatNobodySends) {
                                     "--compact_gradient_transfer: only gradients in f32")));
 }
 
-TEST(IdleFlags, AreNotThoseThatAskForNothing) {
+TEST(IdleFlags, OmitFlagsThatRequestNothing) {
   EXPECT_THAT(idle({"--nodistortions", "--num_learning_rate_warmup_epochs=0", "--label_smoothing=0",
                     "--forward_only", "--noaux_head", "--nodeterministic_layers"}),
               IsEmpty());
 }
 
-TEST(IdleFlags, TellThatAnOrderIsOfARing) {
+TEST(IdleFlags, IncludeTheDeviceOrderWithoutARing) {
   const auto idle_with = [](std::string_view spec) {
     return idle({"--num_gpus=2", "--gpu_indices=1,0", "--variable_update=replicated", spec});
   };

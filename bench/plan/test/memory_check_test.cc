@@ -80,7 +80,7 @@ TEST(MemoryCheck, FindsTheLargestBatchForAnyLimitInFewPlans) {
   }
 }
 
-TEST(LargestBatch, TellsWhatItNeedsAndStaysBelowTheBound) {
+TEST(LargestBatch, ReportsItsMemoryAndStaysBelowTheBound) {
   RunSettings settings;
   settings.workload.dataset = &dataset_named("imagenet");
   settings.workload.image_size = 28;
@@ -108,7 +108,7 @@ TEST(LargestBatch, AsksForNoBatchWhoseImagesAloneAreTooLarge) {
   EXPECT_LE(*std::max_element(asked.begin(), asked.end()), 3);
 }
 
-TEST(MemoryCheck, HoldsADevicesMemoryAgainstTheDevicesLimit) {
+TEST(MemoryCheck, ComparesADevicesMemoryWithItsLimit) {
   const MemoryLimits limits{.host = limit_of(64),
                             .device = MemoryLimit{.bytes = 512 * kMiB, .set_by = "free on it"}};
   const std::string message = Need().refusal(1024, limits);
@@ -126,7 +126,7 @@ TEST(MemoryCheck, HoldsADevicesMemoryAgainstTheDevicesLimit) {
             "(/cg/memory.max); no batch fits");
 }
 
-TEST(MemoryLimits, AreTheDevicesOwnWhereItHasMemoryOfItsOwn) {
+TEST(MemoryLimits, AreTheDevicesIfItsMemoryIsSeparate) {
   std::vector<Device> near(1);
   near[0].backend = make_reference_backend();
   EXPECT_FALSE(limits_of_run(lenet().execution, limit_of(64), near).device);
@@ -138,7 +138,7 @@ TEST(MemoryLimits, AreTheDevicesOwnWhereItHasMemoryOfItsOwn) {
   EXPECT_EQ(limits.host.value().bytes, 64 * kMiB);
 }
 
-TEST(MemoryLimits, OfSeveralDevicesAreThoseOfTheOneWithTheLeast) {
+TEST(MemoryLimits, AreTheSmallestOfSeveralDevices) {
   std::vector<Device> devices(3);
   const std::array<std::size_t, 3> bytes{3 * kMiB, kMiB, 2 * kMiB};
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -151,7 +151,7 @@ TEST(MemoryLimits, OfSeveralDevicesAreThoseOfTheOneWithTheLeast) {
   EXPECT_EQ(limits.device->bytes, static_cast<std::int64_t>(kMiB));
 }
 
-TEST(MemoryLimits, OfADescribedCardAreAllItsMemoryAndNoHost) {
+TEST(MemoryLimits, AreTheWholeMemoryOfADescribedCard) {
   std::vector<Device> card(1);
   card[0].backend = make_far_backend(make_reference_backend(), {.memory_bytes = 512 * kMiB});
   RunSettings settings = lenet();
@@ -167,7 +167,7 @@ TEST(MemoryLimits, OfADescribedCardAreAllItsMemoryAndNoHost) {
   EXPECT_THAT(text, EndsWith("), but only 512.0 MiB may be used (all memory of the card)"));
 }
 
-TEST(MemoryCheck, SaysSoWhenNoBatchFits) {
+TEST(MemoryCheck, SaysThatNoBatchFits) {
   EXPECT_THAT(Need().refusal(100, limit_of(10)), EndsWith("; no batch fits"));
   EXPECT_THAT(Need().refusal(1, limit_of(10)), EndsWith("; no batch fits"));
   EXPECT_THAT(Need().refusal(1, limit_of(0)), EndsWith("; no batch fits"));
@@ -191,7 +191,7 @@ TEST(MemoryCheck, NamesTheImagesWhereTheyAloneAreTooLarge) {
   EXPECT_NO_THROW(check_images_memory(settings.workload, unknown, Need::on_the_host));
 }
 
-TEST(MemoryCheck, LetsPassWhatFitsWithoutPlanningAnythingElse) {
+TEST(MemoryCheck, AcceptsABatchThatFitsWithoutFurtherPlans) {
   Need need;
   EXPECT_EQ(need.refusal(100, limit_of(110)), "no UsageError");
   EXPECT_TRUE(need.asked.empty());
@@ -201,7 +201,7 @@ TEST(MemoryCheck, LetsEverythingPassWhereTheLimitIsUnknown) {
   EXPECT_EQ(Need().refusal(1 << 20, Unknown{"no /proc"}), "no UsageError");
 }
 
-TEST(RunMemory, CountsOneSlotForSyntheticImagesAndTheRingForReadOnes) {
+TEST(RunMemory, CountsOneSlotForSyntheticImagesAndSeveralOtherwise) {
   const auto backend = make_reference_backend();
   constexpr std::size_t kSlot = std::size_t{4} * 3 * 28 * 28 * sizeof(float);
   EXPECT_EQ(run_memory(lenet(), *backend, {}, 4).input_slots, kSlot);
@@ -211,7 +211,7 @@ TEST(RunMemory, CountsOneSlotForSyntheticImagesAndTheRingForReadOnes) {
             kSlot * DatasetOptions{}.prefetch_batches);
 }
 
-TEST(RunMemory, CountsPixelsAndOnTheHostWhatTheyAreNormalisedInto) {
+TEST(RunMemory, CountsPixelsAndTheirFloatsOnTheHost) {
   constexpr std::size_t kPixels = std::size_t{4} * 3 * 28 * 28;
   RunSettings reading = lenet();
   reading.workload.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
@@ -225,7 +225,7 @@ TEST(RunMemory, CountsPixelsAndOnTheHostWhatTheyAreNormalisedInto) {
   EXPECT_EQ(slot_image_bytes(lenet()), kPixels);
 }
 
-TEST(RunMemory, CountsOfPixelsOnADeviceABatchOfFloatsAndOneOfBytes) {
+TEST(RunMemory, CountsFloatsAndBytesForPixelsOnADevice) {
   RunSettings reading = lenet();
   reading.workload.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
   const auto far = make_far_backend(make_reference_backend(), {});
@@ -261,7 +261,7 @@ RunSettings four_towers(std::vector<std::string_view> more) {
   return lenet(more);
 }
 
-TEST(RunMemory, CountsForEachTowerTheSlotsOfWhatItHolds) {
+TEST(RunMemory, CountsTheSlotsOfEachTowersVariables) {
   const auto far = make_far_backend(make_reference_backend(), {});
   const auto slots = [&](const std::vector<std::string_view>& more) {
     const RunSettings settings = four_towers(more);
@@ -288,7 +288,7 @@ TEST(RunMemory, CountsForEachTowerTheSlotsOfWhatItHolds) {
   EXPECT_THAT(slots({"--staged_vars"}), ElementsAre(16000, 22400, 16000, 17600));
 }
 
-TEST(RunMemory, CountsOnTheHostWhereTheTowersOfDevicesMeet) {
+TEST(RunMemory, CountsTheCommunicatorOnTheHost) {
   const auto far = make_far_backend(make_reference_backend(), {});
   const auto near = make_reference_backend();
   EXPECT_EQ(run_memory(four_towers({}), *far, kUneven, 4).communicator(), 4U * 8000);
@@ -319,7 +319,7 @@ TEST(MemoryCheck, NamesTheTowerWhoseDeviceIsTooSmall) {
   EXPECT_THAT(fits(6399), HasSubstr(", optimizer 6.2 GiB, "));
 }
 
-TEST(RunMemory, OfSeveralTowersIsPrintedForEachByPlace) {
+TEST(RunMemory, IsPrintedForEachTowerAndMemory) {
   const auto print = [](Backend& backend) {
     std::ostringstream out;
     out << run_memory(four_towers({}), backend, kUneven, 4);
@@ -342,7 +342,7 @@ TEST(RunMemory, GrowsWithTheBatchAndNotTheVariables) {
   EXPECT_GT(eight.total(), one.total());
 }
 
-TEST(FingerprintMemory, HasTheVariablesInF32AlsoWhereTheyAreStoredIn16Bits) {
+TEST(FingerprintMemory, HasVariablesInF32EvenIfStoredIn16Bits) {
   const auto backend = make_reference_backend();
   const auto bytes = [&](std::string_view dtype) {
     return fingerprint_need(lenet({"--forward_only", dtype}), *backend, 2).host;

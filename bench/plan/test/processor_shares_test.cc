@@ -60,28 +60,28 @@ TEST(ShareProcessors, GivesAllOfACoreToOneTower) {
               ElementsAre(ElementsAre(0, 2, 4), ElementsAre(1, 3, 5)));
 }
 
-TEST(ShareProcessors, KeepsEachTowerToCachesOfItsOwn) {
+TEST(ShareProcessors, GivesEachTowerSeparateCaches) {
   EXPECT_THAT(shared("l3:2 core:4 pu:1", {.towers = 2, .threads = 3}),
               ElementsAre(ElementsAre(0, 1, 2), ElementsAre(4, 5, 6)));
   EXPECT_THAT(shared("l3:2 core:4 pu:1", {.towers = 4, .threads = 1}),
               ElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(4), ElementsAre(6)));
 }
 
-TEST(ProcessorsToDecodeOn, AreThoseThatNoTowerHas) {
+TEST(ProcessorsToDecodeOn, AreTheProcessorsThatNoTowerUses) {
   EXPECT_THAT(processors_to_decode_on({0, 1, 2, 3, 6}, {{1, 0}, {3}}, 1), ElementsAre(2, 6));
   EXPECT_THAT(processors_to_decode_on({0, 1, 2}, {{0, 1}, {2}}, 0), ElementsAre(0, 1, 2));
   EXPECT_THAT(processors_to_decode_on({0, 1}, {}, 2), ElementsAre(0, 1));
 }
 
 // Some cores are left because they do not divide evenly, but fewer than decoding threads need.
-TEST(ProcessorsToDecodeOn, AreAllWhereTheTowersLeaveFewerThanThreadsDecode) {
+TEST(ProcessorsToDecodeOn, AreAllIfTheTowersLeaveTooFew) {
   const std::vector<int> all{0, 1, 2, 3, 4, 5, 6, 7, 8};
   const std::vector<std::vector<int>> towers{{0, 1, 2, 3}, {4, 5, 6, 7}};
   EXPECT_THAT(processors_to_decode_on(all, towers, 1), ElementsAre(8));
   EXPECT_THAT(processors_to_decode_on(all, towers, 2), ElementsAreArray(all));
 }
 
-TEST(ShareProcessors, RefusesMoreThanThereAre) {
+TEST(ShareProcessors, RefusesMoreTowersThanProcessors) {
   EXPECT_THAT(
       refusal("core:3 pu:1", {.towers = 4}),
       HasSubstr(
@@ -143,7 +143,7 @@ TEST(ShareProcessors, RefusesATowerThatFitsInNoNode) {
       HasSubstr("--num_gpus=3 --num_intra_threads=2 --use_numa_affinity"));
 }
 
-TEST(ThreadsPerTower, AreThoseOfTheSharesWithoutMakingThem) {
+TEST(ThreadsPerTower, EqualThoseOfTheShares) {
   const Topology topology = synthetic_topology("pack:2 [numa] core:3 pu:2");
   EXPECT_EQ(threads_per_tower(topology, {.towers = 2}), 3);
   EXPECT_EQ(threads_per_tower(topology, {.towers = 4}), 1);

@@ -81,7 +81,7 @@ class CostFile : public testing::Test {
   ScratchFolder folder_;
 };
 
-TEST_F(CostFile, GivesWhatItSaysAndWhyTheRestIsNotKnown) {
+TEST_F(CostFile, GivesItsValuesAndWhyOthersAreUnknown) {
   const results::Cost cost =
       read_cost(write(R"({"currency": "EUR", "capex": 25000, "pue": null})"));
   EXPECT_EQ(cost.currency, "EUR");
@@ -90,7 +90,7 @@ TEST_F(CostFile, GivesWhatItSaysAndWhyTheRestIsNotKnown) {
   EXPECT_FALSE(cost.pue.known());
 }
 
-TEST_F(CostFile, IsRefusedWhereItIsNone) {
+TEST_F(CostFile, IsRefusedIfInvalid) {
   for (const char* text :
        {"", "[]", R"({"capex": 1})", R"({"currency": "EUR", "capx": 1})",
         R"({"currency": "EUR", "capex": "many"})", R"({"currency": "EUR", "pue": -1})"}) {
@@ -111,7 +111,7 @@ class SetVariable {
   const char* name_;
 };
 
-TEST(RecordSettings, TakeThePlaceThatTheStarterSays) {
+TEST(RecordSettings, TakeTheGroupPlaceOfTheParentProcess) {
   const SetVariable group(kGroupVariable, "g/2/5");
   const RecordSettings settings = record_settings_of({});
   EXPECT_EQ(settings.labels.group_id.value(), "g");
@@ -120,7 +120,7 @@ TEST(RecordSettings, TakeThePlaceThatTheStarterSays) {
   EXPECT_FALSE(settings.own_repeat) << "its files keep their names";
 }
 
-TEST(RecordSettings, RepeatNoRunThatIsOneOfAGroup) {
+TEST(RecordSettings, DoNotRepeatARunOfAGroup) {
   Flags flags;
   flags.repeats = 3;
   const SetVariable group(kGroupVariable, "g/2/5");

@@ -86,14 +86,14 @@ TEST(Sharing, SaysThatResnetsOwnRateMakesUpForTheSum) {
       HasSubstr("is 1, 2 times that of their mean"));
 }
 
-TEST(Sharing, RefusesAPrefetchThatIsAskedForBesideStagedVariables) {
+TEST(Sharing, RefusesPrefetchWithStagedVariables) {
   EXPECT_THAT(sharing_refusal({"--staged_vars", "--datasets_use_prefetch"}),
               HasSubstr("--staged_vars cannot be combined with --datasets_use_prefetch"));
   EXPECT_NO_THROW(sharing_of({"--staged_vars"}));
   EXPECT_NO_THROW(sharing_of({"--staged_vars", "--nodatasets_use_prefetch"}));
 }
 
-TEST(Sharing, AddsGradientsOf16BitsInF32UnlessToldAndSaysSo) {
+TEST(Sharing, AddsGradientsOf16BitsInF32ByDefault) {
   const std::vector<std::string_view> half{"--num_gpus=2", "--dtype=bf16",
                                            "--variable_update=replicated"};
   EXPECT_THAT(sharing_of(half).notices, Contains(HasSubstr("gradients are added in f32")));
@@ -133,7 +133,7 @@ TEST(Sharing, SendsGradientsInTheTypeThatIsSettledLater) {
   }
 }
 
-TEST(Sharing, NamesThePartOfASpecThatSoManyTowersCannotAddBy) {
+TEST(Sharing, NamesThePartThatTheTowersCannotRun) {
   const auto refused = [](std::string_view devices, std::string_view spec) {
     return sharing_refusal({"--variable_update=distributed_all_reduce", devices, spec});
   };
@@ -205,7 +205,7 @@ TEST(GpuIndices, AreTheOrderOfTheRing) {
   }
 }
 
-TEST(ScalingSweep, OfOneNumberIsRefusedForThatAlone) {
+TEST(ScalingSweep, IsRefusedForASingleNumber) {
   const auto refused_for = [](std::string_view more) {
     return usage_error([&] { sharing_of({"--scaling_sweep=1", more, "--forward_only"}); });
   };

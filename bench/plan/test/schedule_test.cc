@@ -49,14 +49,14 @@ TEST(StepCount, IsAHundredByDefault) {
   EXPECT_DOUBLE_EQ(count.num_epochs, 10);
 }
 
-TEST(StepCount, OfGivenBatchesReportsEpochs) {
+TEST(StepCount, ReportsTheEpochsOfGivenBatches) {
   const StepCount count =
       plan_steps({.num_batches = 21, .examples_per_step = 25, .examples_per_epoch = 50});
   EXPECT_EQ(count.num_batches, 21);
   EXPECT_DOUBLE_EQ(count.num_epochs, 10.5);
 }
 
-TEST(StepCount, OfGivenEpochsCoversThem) {
+TEST(StepCount, CoversGivenEpochs) {
   const StepCount uneven =
       plan_steps({.num_epochs = 3, .examples_per_step = 2, .examples_per_epoch = 3});
   EXPECT_EQ(uneven.num_batches, 5);
@@ -67,7 +67,7 @@ TEST(StepCount, OfGivenEpochsCoversThem) {
   EXPECT_DOUBLE_EQ(even.num_epochs, 4);
 }
 
-TEST(StepCount, OfAFractionOfAnEpochCoversIt) {
+TEST(StepCount, CoversAFractionOfAnEpoch) {
   EXPECT_EQ(
       plan_steps({.num_epochs = 100.0 / 50000, .examples_per_step = 2, .examples_per_epoch = 50000})
           .num_batches,

@@ -97,7 +97,7 @@ TEST(Settings, HaveTheOptimizersAndTheDefaultsOfTheKernels) {
   EXPECT_EQ(flags.adam_epsilon, AdamRule{}.epsilon);
 }
 
-TEST(Settings, TakeWhatIsAskedFor) {
+TEST(Settings, TakeTheValuesOfTheFlags) {
   const RunSettings settings = settings_for(
       {"--model=lenet", "--batch_size=7", "--num_classes=10", "--num_warmup_batches=0",
        "--num_epochs=0.001", "--optimizer=momentum", "--momentum=0.5", "--weight_decay=0.125",
@@ -116,7 +116,7 @@ TEST(Settings, TakeWhatIsAskedFor) {
   EXPECT_EQ(settings.workload.learning_rate.examples_per_step, 7);
 }
 
-TEST(Settings, WithAnotherBatchAreThoseOfItsOwnCommandLine) {
+TEST(Settings, WithAnotherBatchMatchThatCommandLine) {
   for (const char* length : {"--num_batches=9", "--num_epochs=0.5", "--optimizer=sgd"}) {
     const RunSettings one = settings_for({"--model=resnet50", "--batch_size=1", length});
     const RunSettings seven = settings_for({"--model=resnet50", "--batch_size=7", length});
@@ -132,7 +132,7 @@ TEST(Settings, WithAnotherBatchAreThoseOfItsOwnCommandLine) {
   }
 }
 
-TEST(Settings, HaveTheDefaultsOfTheFlagsWhereNobodyResolvedThem) {
+TEST(Settings, HaveTheDefaultsOfTheFlagsBeforeTheyAreResolved) {
   const RunSettings resolved = settings_for({"--model=trivial"});
   const RunSettings plain;
   EXPECT_EQ(plain.workload.seed, resolved.workload.seed);
@@ -150,7 +150,7 @@ TEST(Settings, KnowEveryDeviceThatIsBuilt) {
   EXPECT_THROW(device_named("abacus"), InternalError);
 }
 
-TEST(Settings, SayInWhichTypeTheRunComputesAndLearns) {
+TEST(Settings, DescribeTheTypesOfComputationAndVariables) {
   const auto described = [](const std::vector<std::string_view>& arguments) {
     return describe_precision(settings_for(arguments).workload);
   };
@@ -180,7 +180,7 @@ TEST(Settings, RefuseAMistypedModelWithNearNames) {
   EXPECT_THAT(message, HasSubstr("did you mean resnet50"));
 }
 
-TEST(Settings, RefuseDataOfAnotherKindThanTheModels) {
+TEST(Settings, RefuseADatasetThatTheModelCannotUse) {
   EXPECT_EQ(settings_refusal({"--model=resnet50", "--data_name=cifar10"}),
             "--model=resnet50 is a network for imagenet, but the dataset is cifar10; give "
             "--data_name=imagenet");
@@ -194,7 +194,7 @@ TEST(Settings, RefuseAFolderOfADatasetThatIsNotBuilt) {
               HasSubstr("coco, a dataset that is not built yet"));
 }
 
-TEST(Settings, RefuseAFolderThatIsNotThereWhateverItsDatasetWouldBe) {
+TEST(Settings, RefuseAMissingFolderForAnyDataset) {
   const ScratchFolder folder;
   const std::string absent = fmt::format("--data_dir={}", (folder.path() / "absent").string());
   for (const std::string_view name :
@@ -210,7 +210,7 @@ TEST(Settings, RefuseAFolderThatIsNotThereWhateverItsDatasetWouldBe) {
               HasSubstr("this is a file; give a folder with"));
 }
 
-TEST(Settings, SayWhatTheModelsOfTheOriginalThatAreNotBuiltDo) {
+TEST(Settings, ExplainTheModelsThatAreNotBuilt) {
   EXPECT_EQ(settings_refusal({"--model=ssd300"}),
             "--model=ssd300: not built: it finds objects, but bench's networks classify images; "
             "--list_models lists them");
@@ -218,7 +218,7 @@ TEST(Settings, SayWhatTheModelsOfTheOriginalThatAreNotBuiltDo) {
   EXPECT_THAT(settings_refusal({"--model=ncf"}), HasSubstr("recommends items"));
 }
 
-TEST(Settings, TakeTheDatasetOfTheModelWhereNobodyNamesOne) {
+TEST(Settings, TakeTheDatasetOfTheModelByDefault) {
   for (const Model& model : all_models()) {
     const RunSettings settings = settings_for({fmt::format("--model={}", model.name)});
     const bool in_imagenet = find_model(model.name) != nullptr;
@@ -259,7 +259,7 @@ TEST(Settings, SayWhyAnImageSizeDoesNotFit) {
       "needs 2 (axis H of pool1)");
 }
 
-TEST(Settings, RefuseAnAuxiliaryHeadThatThereIsNot) {
+TEST(Settings, RefuseAnAuxiliaryHeadIfTheModelHasNone) {
   EXPECT_EQ(settings_refusal({"--model=lenet", "--aux_head"}),
             "--aux_head: lenet has no auxiliary head; omit this flag");
   EXPECT_THAT(settings_refusal({"--model=lenet", "--aux_head", "--forward_only"}),
@@ -298,7 +298,7 @@ TEST(Settings, DistortImagesOfCifar10Alone) {
               HasSubstr("--distortions: not built yet for imagenet; omit it"));
 }
 
-TEST(Settings, HandPixelsToTheDeviceWhereAskedAndSayWhetherTheyAreRounded) {
+TEST(Settings, SendPixelsToTheDeviceAndReportRounding) {
   const ScratchFolder folder;
   std::ofstream(folder.path() / "data_batch_1.bin") << "x";
   std::ofstream(folder.path() / "train-00000-of-00001") << "x";
@@ -330,7 +330,7 @@ TEST(Settings, HandPixelsToTheDeviceWhereAskedAndSayWhetherTheyAreRounded) {
       HasSubstr("no pixel is rounded"));
 }
 
-TEST(FirstLabel, IsOneWhereTheNetworkHasNoClassForTheBackground) {
+TEST(FirstLabel, IsOneIfThereIsNoBackgroundClass) {
   const auto label = [](const std::vector<std::string_view>& arguments) {
     return first_label(settings_for(arguments).workload);
   };

@@ -30,7 +30,7 @@ TEST(SavedVariables, AreLoadedByTheNextRun) {
   EXPECT_THAT(files.notices(), ElementsAre(HasSubstr("8 of 8 variables are initialized from")));
 }
 
-TEST(SavedVariables, OfAHeadOfAnotherSizeAreNamedAndLeftOut) {
+TEST(SavedVariables, NameAndSkipAHeadOfAnotherSize) {
   FiledRun run;
   run.settings.outputs.files.save_variables = run.path("saved");
   run.files().save(run.tower(run.values())->executor(), 0);
@@ -48,7 +48,7 @@ TEST(SavedVariables, OfAHeadOfAnotherSizeAreNamedAndLeftOut) {
                   "shape 4x2, not 5x2, fc.bias has shape 4, not 5"));
 }
 
-TEST(RunTensorFiles, RefuseBeforeTheRunWhatCannotBeReadOrWritten) {
+TEST(RunTensorFiles, RefuseUnusableFilesBeforeTheRun) {
   const auto refusal = [](const std::function<void(FiledRun&)>& change) {
     FiledRun run;
     change(run);
@@ -67,7 +67,7 @@ TEST(RunTensorFiles, RefuseBeforeTheRunWhatCannotBeReadOrWritten) {
   EXPECT_EQ(refusal([](FiledRun&) {}), "no UsageError");
 }
 
-TEST(RunTensorFiles, HoldTheInputAgainstTheRun) {
+TEST(RunTensorFiles, CompareTheInputWithTheSettings) {
   FiledRun run;
   const std::vector<float> images(2 * 3 * 2 * 2, 1);
   const std::vector<std::int64_t> labels = {1, 3};

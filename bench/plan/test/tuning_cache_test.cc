@@ -38,7 +38,7 @@ TEST_F(KeptChoices, AreFoundAgain) {
   EXPECT_EQ(TuningCache(folder_.path() / "tuning").find(key_).choices, choices_);
 }
 
-TEST_F(KeptChoices, AreThoseOfTheirSubject) {
+TEST_F(KeptChoices, AreFoundForTheirSubjectOnly) {
   EXPECT_EQ(cache_.keep(key_, choices_), "");
   for (const char* name : {"device", "graph"}) {
     TuningKey other = key_;
@@ -48,7 +48,7 @@ TEST_F(KeptChoices, AreThoseOfTheirSubject) {
   }
 }
 
-TEST_F(KeptChoices, OfOtherVersionsAreIgnoredWithASentence) {
+TEST_F(KeptChoices, AreIgnoredWithASentenceForOtherVersions) {
   EXPECT_EQ(cache_.keep(key_, choices_), "");
   TuningKey newer = key_;
   newer.versions["driver"] = "13.1";
@@ -63,7 +63,7 @@ TEST_F(KeptChoices, OfOtherVersionsAreIgnoredWithASentence) {
   EXPECT_THAT(cache_.find(key_).why_not, EndsWith("was timed for additional versions"));
 }
 
-TEST_F(KeptChoices, ThatAreNoneAreIgnoredWithASentence) {
+TEST_F(KeptChoices, AreIgnoredWithASentenceIfInvalid) {
   for (const char* text : {"", "{", "[1]", "{}", R"({"made_for": {}, "nodes": 5, "held": {}})"}) {
     write(text);
     EXPECT_FALSE(cache_.find(key_).choices);

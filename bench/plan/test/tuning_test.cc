@@ -120,7 +120,7 @@ TEST_F(TunedRun, TimesAFewKernelsOfEachLayerOrAll) {
   EXPECT_TRUE(tune_with("quick", ways).kept);
 }
 
-TEST_F(TunedRun, LeavesOutWhatDoesNotRepeatWhereThatIsWanted) {
+TEST_F(TunedRun, SkipsKernelsThatDoNotRepeatOnRequest) {
   ways_[1].deterministic = false;
   EXPECT_THAT(ways_of(tune_with()), Each("fast"));
   deterministic_ = true;
@@ -129,7 +129,7 @@ TEST_F(TunedRun, LeavesOutWhatDoesNotRepeatWhereThatIsWanted) {
   EXPECT_THAT(ways_of(result), Each("slow"));
 }
 
-TEST_F(TunedRun, LeavesOutKernelsThatTakeMoreMemoryThanTheRunLeaves) {
+TEST_F(TunedRun, SkipsKernelsThatNeedTooMuchMemory) {
   ways_[1].workspace_bytes = 1024 * kMiB;
   const TuningResult result = tune_with();
   EXPECT_THAT(ways_of(result), Each("slow"));
@@ -137,7 +137,7 @@ TEST_F(TunedRun, LeavesOutKernelsThatTakeMoreMemoryThanTheRunLeaves) {
   EXPECT_THAT(result.notices, ElementsAre(HasSubstr("they need more memory than the run leaves")));
 }
 
-TEST_F(TunedRun, TimesAnewWhatDoesNotFitIntoMemoryAnyMore) {
+TEST_F(TunedRun, TimesAgainIfAKernelNoLongerFits) {
   ways_[1].workspace_bytes = 16 * kMiB;
   EXPECT_THAT(ways_of(tune_with()), Each("fast"));
   limits_ = limits_with(15 * kMiB);
@@ -149,7 +149,7 @@ TEST_F(TunedRun, TimesAnewWhatDoesNotFitIntoMemoryAnyMore) {
             "kernels are timed again: the stored choices need more memory than is free now");
 }
 
-TEST_F(TunedRun, TimesAnewWithAnotherDriver) {
+TEST_F(TunedRun, TimesAgainWithAnotherDriver) {
   tune_with();
   identity_.versions["driver"] = "13.1";
   const TuningResult result = tune_with();
@@ -159,7 +159,7 @@ TEST_F(TunedRun, TimesAnewWithAnotherDriver) {
   EXPECT_TRUE(tune_with().kept);
 }
 
-TEST_F(TunedRun, TimesAnewWhereTheFileIsDamagedAndMendsIt) {
+TEST_F(TunedRun, TimesAgainAndRewritesADamagedFile) {
   tune_with();
   std::filesystem::resize_file(only_file(), std::filesystem::file_size(only_file()) / 2);
   const TuningResult result = tune_with();
@@ -171,7 +171,7 @@ TEST_F(TunedRun, TimesAnewWhereTheFileIsDamagedAndMendsIt) {
   EXPECT_TRUE(tune_with().kept);
 }
 
-TEST_F(TunedRun, TimesAnewWhereTheDeviceHasOtherKernels) {
+TEST_F(TunedRun, TimesAgainIfTheDeviceHasOtherKernels) {
   tune_with();
   ways_[1].name = "faster";
   const TuningResult result = tune_with();
@@ -197,14 +197,14 @@ TEST_F(TunedRun, SaysWhyItKeepsNothing) {
               ElementsAre(HasSubstr("BENCH_CACHE_DIR, XDG_CACHE_HOME and HOME are not set")));
 }
 
-TEST_F(TunedRun, KeepsNothingWhereThereIsNothingToChoose) {
+TEST_F(TunedRun, KeepsNothingIfEachNodeHasOneKernel) {
   const TuningResult result = tune_with("full", {{.name = "only", .seconds = 1}});
   EXPECT_EQ(result.counts.timed, 0);
   EXPECT_THAT(ways_of(result), Each("only"));
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
-TEST(TimingMemory, LeavesToWorkspacesWhatTheRunDoesNotTake) {
+TEST(TimingMemory, GivesUnusedMemoryToWorkspaces) {
   PlannedMemory planned;
   planned.executor.activations = 10 * kMiB;
   planned.executor.workspace = 7 * kMiB;
@@ -220,7 +220,7 @@ TEST(TimingMemory, LeavesToWorkspacesWhatTheRunDoesNotTake) {
             TimingMemory().workspace);
 }
 
-TEST(TuningIdentity, IsThatOfDeviceDriverAndLibraries) {
+TEST(TuningIdentity, ConsistsOfDeviceDriverAndLibraries) {
   const FakeSystem system;
   system.write("/proc/cpuinfo", "processor\t: 0\nmodel name\t: A processor\n");
   system.write("/proc/driver/nvidia/version", "NVRM version: 580.65.06\nGCC version: 12\n");
@@ -245,7 +245,7 @@ Autotune autotune_of(const std::vector<std::string_view>& arguments) {
   return resolve_settings(parse(arguments)).execution.autotune;
 }
 
-TEST(Autotune, IsQuickOnAGpuUnlessSomethingElseIsSaid) {
+TEST(Autotune, IsQuickOnAGpuByDefault) {
   EXPECT_EQ(autotune_of({"--model=lenet", "--device=cpu"}), Autotune::off);
   EXPECT_EQ(autotune_of({"--model=lenet", "--device=cpu", "--autotune=full"}), Autotune::full);
   EXPECT_EQ(autotune_of({"--model=lenet", "--device=gpu"}), Autotune::quick);

@@ -43,7 +43,7 @@ TEST_F(WatchedPlanning, EndsBetweenTwoKernels) {
   EXPECT_THAT([&] { lowered.steps.front().make(); }, ThrowsMessage<RunEnded>("while planning"));
 }
 
-TEST_F(WatchedPlanning, LetsStepsAndVariablesBe) {
+TEST_F(WatchedPlanning, DoesNotInterruptStepsAndVariables) {
   const Graph graph = this->graph();
   const InitialValues values = initial_values(build_run_network(settings_.workload, 2), 1);
   Tower tower(graph, *backend_, {}, values);

@@ -25,7 +25,7 @@ TEST(CompareLogits, CountsDecibelsAndEqualWinners) {
   EXPECT_EQ(agreement.classes_named, 2);
 }
 
-TEST(CompareLogits, LeaveOutWhatIsTheSameForAllImages) {
+TEST(CompareLogits, SubtractTheMeanOverAllImages) {
   // Each class has a large mean; two images differ from it by 1, and int8 is wrong by 0.1.
   const std::vector<float> right{1001, 499, -299, 999, 501, -301};
   const std::vector<float> logits{1011.1F, 499, -299, 1008.9F, 501, -301};
@@ -58,7 +58,7 @@ TEST(CompareLogits, FindNoSignalWhereTheImageMakesNoDifference) {
   EXPECT_EQ(compare_logits({logits.data(), 3}, one, kClasses).centred.signal, 0);
 }
 
-TEST(CompareLogits, AreNeverSaidToBeNoNumberOfDecibels) {
+TEST(CompareLogits, NeverReportNanDecibels) {
   const std::vector<float> zeros(6);
   const std::vector<float> right{3, 4, 0, 10, 0, 0};
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -106,7 +106,7 @@ double decibels(const std::vector<float>& logits, const std::vector<float>& righ
   return compare_logits(logits, right, kClasses).plain.decibels().value_or(0);
 }
 
-TEST(Calibration, LearnsNothingFromWhatItIsOnlyAskedTheLogitsOf) {
+TEST(Calibration, LearnsNothingFromComputingLogits) {
   const auto backend = make_reference_backend();
   const Graph fused =
       fuse(fold_batch_norm(small_network()).graph,
@@ -125,7 +125,7 @@ TEST(Calibration, LearnsNothingFromWhatItIsOnlyAskedTheLogitsOf) {
   EXPECT_NE(calibration.ranges(), before);
 }
 
-TEST(Calibration, CutsWhatIsFarOutButNotTheImages) {
+TEST(Calibration, CutsOutliersButNotTheImages) {
   constexpr std::int64_t kWide = 64;
   Graph graph;
   const ValueId images = graph.add_input("images", {.shape = {1, 3, kWide, kWide}});

@@ -67,7 +67,7 @@ TEST(Magnitudes, AreCutWhereTheErrorIsWithinTwoPerCentOfTheLeast) {
   }
 }
 
-TEST(Magnitudes, AreNotCutWhereNoneIsFarOut) {
+TEST(Magnitudes, AreNotCutWithoutOutliers) {
   std::vector<float> numbers;
   for (int i = -1000; i <= 1000; ++i) {
     numbers.push_back(static_cast<float>(i));
@@ -75,7 +75,7 @@ TEST(Magnitudes, AreNotCutWhereNoneIsFarOut) {
   EXPECT_NEAR(best_cut(numbers, kS8), 1000, 10);
 }
 
-TEST(Magnitudes, LoseOneThatIsFarOutFromManySmallOnes) {
+TEST(Magnitudes, LoseOneOutlierAmongManySmallOnes) {
   std::vector<float> numbers(30'000);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     numbers[i] = static_cast<float>(i % 1000) / 1000;
@@ -98,7 +98,7 @@ TEST(Magnitudes, DoNotDependOnHowTheNumbersCome) {
   EXPECT_EQ(growing.best_cut(kU8), once);
 }
 
-TEST(Magnitudes, LeaveOutZerosAndWhatIsNotFinite) {
+TEST(Magnitudes, SkipZerosAndNonFiniteValues) {
   EXPECT_EQ(Magnitudes().best_cut(kU8), 0);
   EXPECT_EQ(best_cut({0, 0}, kU8), 0);
   auto numbers = draw(1000, 3);

@@ -100,7 +100,7 @@ std::string text_of(const Judgement& judgement) {
   return out.str();
 }
 
-TEST(Quantization, IsJudgedByTheBatchesBehindThoseOfCalibration) {
+TEST(Quantization, IsJudgedByBatchesAfterThoseOfCalibration) {
   const ScratchFolder folder;
   RunSettings settings = from_file(folder, /*batches=*/8, /*mislabelled=*/3);
   settings.workload.calibration_batches = 3;
@@ -114,7 +114,7 @@ TEST(Quantization, IsJudgedByTheBatchesBehindThoseOfCalibration) {
   EXPECT_EQ(judgement.correct->int8, 8);
 }
 
-TEST(Quantization, SaysWhereTheInputHasTooFewImagesToJudgeBy) {
+TEST(Quantization, SaysIfTheInputHasTooFewImages) {
   const ScratchFolder folder;
   for (const std::int64_t batches : {1, 2, 5}) {
     const Judgement judgement = judge(from_file(folder, batches, 0));
@@ -167,7 +167,7 @@ TEST(Judgement, IsASentenceWithItsEvidence) {
   EXPECT_THAT(text_of(judgement), HasSubstr("\nint8: the weights are untrained (no --init_from)"));
 }
 
-TEST(Judgement, NamesWhyThereAreNoDecibels) {
+TEST(Judgement, ExplainsMissingDecibels) {
   Judgement judgement{.agreement = {.examples = 8}};
   EXPECT_THAT(
       text_of(judgement),

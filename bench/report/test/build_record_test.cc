@@ -62,7 +62,7 @@ TEST(Record, HoldsTheBatchAsANumberHoweverItWasGiven) {
   EXPECT_EQ(record.workload.batch_per_device, 16);
 }
 
-TEST(Record, NamesTheFilesOfARunThatHasItsOwn) {
+TEST(Record, NamesTheFilesOfOneOfSeveralRuns) {
   const FakeSystem system;
   const ParseResult parsed = parse({"--result_file=r", "--trace_file=t"});
   RunSettings settings = resolve_settings(parsed);
@@ -75,7 +75,7 @@ TEST(Record, NamesTheFilesOfARunThatHasItsOwn) {
   EXPECT_FALSE(record.flags.given.contains("save_variables"));
 }
 
-TEST(Record, HoldsTensorFlowsVariablesWhereItsLogsAreAskedFor) {
+TEST(Record, HoldsTensorFlowsVariablesWithItsLogs) {
   const FakeSystem system;
   ASSERT_EQ(::setenv("TF_CPP_BENCH_RECORD_TEST", "1", 1), 0);
   EXPECT_TRUE(begun({}, system.files()).tensorflow_env.empty());
@@ -91,7 +91,7 @@ TEST(Record, NamesTheSourceOfTheImages) {
   EXPECT_EQ(begun({"--input_file=a.safetensors"}, system.files()).workload.data, "file");
 }
 
-TEST(Record, TellsTheImageSizeAndTheRateThatTookEffect) {
+TEST(Record, HoldsTheEffectiveImageSizeAndLearningRate) {
   const FakeSystem system;
   const auto flags = [&](const std::vector<std::string_view>& arguments) {
     return begun(arguments, system.files()).flags.workload;
@@ -117,14 +117,14 @@ TEST(Record, HasTheSameWorkloadFlagsWithAndWithoutTheDefaultReduction) {
   EXPECT_NE(unset, flags({"--model=lenet", "--gradient_reduction=sum"}));
 }
 
-TEST(Record, SaysWhyWhatTheMachineDoesNotTellIsUnknown) {
+TEST(Record, ExplainsUnknownValuesOfTheMachine) {
   const FakeSystem system;
   const results::Record record = begun({"--model=lenet"}, system.files());
   EXPECT_THAT(record.cpu.model.why(), HasSubstr("/proc/cpuinfo"));
   EXPECT_THAT(record.load.before.loadavg_1m.why(), HasSubstr("/proc/loadavg"));
 }
 
-TEST(Record, TellsParametersImplementationsAndDeviceFromThePlan) {
+TEST(Record, HoldsTheModelImplementationsAndDeviceOfThePlan) {
   const FakeSystem system;
   const ParseResult parsed =
       parse({"--model=trivial", "--device=reference", "--batch_size=2", "--forward_only"});
@@ -174,7 +174,7 @@ TEST(Record, NamesNoProcessorsOfTowersThatAreKeptToNone) {
   EXPECT_THAT(recorded().towers.at(1).processors, ElementsAre());
 }
 
-TEST(Record, IsAFileOfTheChoicesThatItsRunWasMadeWith) {
+TEST(Record, ServesAsAChoicesFile) {
   const FakeSystem system;
   const ParseResult parsed = parse({"--model=lenet", "--device=reference", "--batch_size=2"});
   const RunSettings settings = resolve_settings(parsed);
@@ -242,7 +242,7 @@ TEST(Record, HoldsTheShareOfProcessorTimeThatWasStolen) {
   EXPECT_DOUBLE_EQ(measured({}, system).load.steal_share.value(), 0.25);
 }
 
-TEST(Record, TellsTheFilesOfADatasetAndWhySyntheticImagesHaveNone) {
+TEST(Record, HoldsTheFilesOfADataset) {
   const FakeSystem system;
   const results::Dataset read = measured({.shards = 8, .shard_bytes = 1000}, system).dataset;
   EXPECT_EQ(read.shards.value(), 8);

@@ -46,7 +46,7 @@ TEST(DeviceTimes, AreFineWhereOneStepFollowsTheOther) {
             "median step takes 95.000 of 100.000 ms\n");
 }
 
-TEST(DeviceTimes, SayWhatIsInThemOfStepsThatAreNotReplayed) {
+TEST(DeviceTimes, NoteWaitsForTheHostWithoutReplay) {
   SessionResult session = both(milliseconds(60));
   session.replayed = false;
   EXPECT_THAT(printed_times(session),
@@ -67,7 +67,7 @@ TEST(DeviceTimes, WarnOfADeviceThatIsBetweenSteps) {
   EXPECT_THAT(quality.reasons, IsEmpty());
 }
 
-TEST(DeviceTimes, LeaveOutWhatTheInputExplains) {
+TEST(DeviceTimes, DoNotWarnAboutWaitsForInput) {
   EXPECT_THAT(judged_times(both(milliseconds(60), milliseconds(70))).warnings, IsEmpty());
   EXPECT_THAT(judged_times(both(milliseconds(60), milliseconds(30))).warnings,
               ElementsAre(HasSubstr("for 25.0 % of the step time")));
@@ -75,7 +75,7 @@ TEST(DeviceTimes, LeaveOutWhatTheInputExplains) {
   EXPECT_THAT(judged_times(both(milliseconds(95), milliseconds(150))).warnings, IsEmpty());
 }
 
-TEST(DeviceTimes, LeaveOfTheWaitForInputWhatLiesBesideTheDevice) {
+TEST(DeviceTimes, CountWaitsForInputOnlyWhileTheDeviceIsIdle) {
   EXPECT_EQ(held_up_by_input(both(milliseconds(60), milliseconds(30))), milliseconds(30));
   EXPECT_DOUBLE_EQ(mean_step_without_input(both(milliseconds(60), milliseconds(30))), 0.085);
   // The host waited for nearly all of the steps, and the device computed meanwhile.
@@ -95,7 +95,7 @@ TEST(DeviceTimes, AreInvalidWhereTheyAreLongerThanTheHosts) {
   EXPECT_THAT(judged_times(both(milliseconds(101))).reasons, IsEmpty());
 }
 
-TEST(DeviceTimes, AreNoneWhereTheDeviceComputesInTheHostsMemory) {
+TEST(DeviceTimes, AreAbsentIfTheDeviceUsesTheHostsMemory) {
   SessionResult session = both(milliseconds(60));
   session.device_steps.clear();
   EXPECT_THAT(judged_times(session).warnings, IsEmpty());

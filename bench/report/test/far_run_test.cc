@@ -124,7 +124,7 @@ TEST(FarRun, InfersInInt8) {
   EXPECT_FALSE(run_near_and_far(settings).logits.empty());
 }
 
-TEST(FarRun, TrainsOnPixelsThatTheDeviceNormalisesAsOnFloatsButForTheirRounding) {
+TEST(FarRun, TrainsOnPixelsAsOnFloatsUpToRounding) {
   const test::TemporaryFolder folder;
   std::vector<std::string> examples;
   for (int i = 1; i <= 12; ++i) {

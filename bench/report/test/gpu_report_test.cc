@@ -38,7 +38,7 @@ TEST(GpuReport, IsALineOnTheCardThatWasWatched) {
             "Celsius, 0.0853 J/image over 12.3 s (board sensor, not wall)\n");
 }
 
-TEST(GpuReport, LeavesOutWhatIsNotKnownAndSaysWhyThereIsNoEnergy) {
+TEST(GpuReport, OmitsUnknownValuesAndExplainsMissingEnergy) {
   results::Record record = watched_record();
   record.metrics[0].value = Unknown{"the steps took 2 s"};
   record.gpus[0].counted_sm_mhz = Unknown{"no step was timed"};
@@ -48,7 +48,7 @@ TEST(GpuReport, LeavesOutWhatIsNotKnownAndSaysWhyThereIsNoEnergy) {
             "GPU: clocks not reduced, J/image unavailable: the steps took 2 s\n");
 }
 
-TEST(GpuReport, NamesEachOfSeveralCardsAndTellsTheirEnergyOnce) {
+TEST(GpuReport, NamesEachCardAndReportsTheirEnergyOnce) {
   results::Record record = watched_record();
   results::Gpu second;
   second.watched =
@@ -70,7 +70,7 @@ TEST(GpuReport, IsEmptyWithoutAGpuOrItsSensors) {
   EXPECT_EQ(printed(print_gpus, record), "");
 }
 
-TEST(GpuReport, TellsTheVerdictWithItsReasons) {
+TEST(GpuReport, PrintsTheVerdictWithItsReasons) {
   results::Record record = watched_record();
   record.quality.verdict = results::Verdict::kValid;
   EXPECT_EQ(printed(print_verdict, record), "verdict: VALID\n");

@@ -90,7 +90,7 @@ void expect_whole(const KernelTimes& times) {
   EXPECT_LE(kernels + times.update, times.whole * (1 + 1e-9));
 }
 
-TEST(KernelTimes, AreThoseOfEveryKernelInItsOrder) {
+TEST(KernelTimes, CoverEveryKernelInOrder) {
   const auto backend = make_reference_backend();
   const KernelTimes times = times_on(*backend, /*training=*/true);
   expect_whole(times);
@@ -106,7 +106,7 @@ TEST(KernelTimes, AreThoseOfEveryKernelInItsOrder) {
   EXPECT_EQ(times.exchange, 0);
 }
 
-TEST(KernelTimes, AreTheDevicesWhereItWorksLate) {
+TEST(KernelTimes, AreMeasuredOnAnAsynchronousDevice) {
   const auto far = make_far_backend(make_reference_backend(), {});
   expect_whole(times_on(*far, /*training=*/true));
 }
@@ -123,7 +123,7 @@ TEST(KernelTimes, AreMeansOfTenShortSteps) {
   EXPECT_THAT(watched, testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10));
 }
 
-TEST(KernelTimes, AreThoseOfFewerLongSteps) {
+TEST(KernelTimes, AreMeansOfFewerLongSteps) {
   const auto backend = make_reference_backend();
   std::vector<std::int64_t> watched;
   times_on(*backend, /*training=*/false, &watched, std::chrono::milliseconds(1100));

@@ -33,7 +33,7 @@ TEST(Roofline, IsTheLongerOfArithmeticAndMemory) {
   EXPECT_DOUBLE_EQ(roofline_seconds(profile.rows[1], *profile.ceiling), 1e-3);
 }
 
-TEST(RoofOf, AddsTheLeastTimesAndTellsWhoseTheyAre) {
+TEST(RoofOf, AddsTheMinimumTimesAndSharesThem) {
   const results::Roof roof = roof_of(example());
   EXPECT_DOUBLE_EQ(roof.least_step_seconds.value(), 4e-3);
   EXPECT_DOUBLE_EQ(roof.arithmetic_share.value(), 0.75);
@@ -51,7 +51,7 @@ TEST(PrintProfile, EndsWithTheSharesOfTheStep) {
                         "step: 10.0 ms without input, 40.0 % of the roofline\n"));
 }
 
-TEST(PrintProfile, HasNoShareOfTheCeilingWhereNoWorkIsKnown) {
+TEST(PrintProfile, HasNoShareOfTheCeilingForUnknownWork) {
   Profile profile = example();
   profile.rows.push_back({.name = "all towers", .op = "exchange", .seconds = 1e-3});
   EXPECT_THAT(text(profile),
@@ -65,7 +65,7 @@ TEST(PrintProfile, SaysThatADeviceHasNoCeiling) {
               HasSubstr("step: 10.0 ms without input; this device has no measured ceiling\n"));
 }
 
-TEST(RoofOf, SeveralTowersIsThatOfTheOneThatTakesTheLongestAtLeast) {
+TEST(RoofOf, SeveralTowersIsTheLargestOfTheirMinimumTimes) {
   std::vector<Profile> towers(3, example());
   towers[1].rows[0].flops *= 2;
   towers[2].ceiling.reset();

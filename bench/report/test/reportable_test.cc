@@ -31,7 +31,7 @@ TEST(Reportable, TakesACleanBuildWithSixRepeats) {
   EXPECT_THAT(violations_after(good_record()), IsEmpty());
 }
 
-TEST(Reportable, RefusesABuildThatNobodyElseCanMake) {
+TEST(Reportable, RefusesABuildThatIsNotReproducible) {
   EXPECT_THAT(violations_before({.dirty = true}, kRelease, repeated(6)),
               ElementsAre(HasSubstr("uncommitted changes")));
   EXPECT_THAT(violations_before({.dirty = Unknown{"no git"}}, kRelease, repeated(6)),
@@ -72,7 +72,7 @@ TEST(Reportable, RefusesARunThatWasNotCheckedOrFailed) {
   EXPECT_THAT(violations_after(record), ElementsAre(HasSubstr("failed or ended early: something")));
 }
 
-TEST(Reportable, IsJudgedOnlyWhereItIsAskedFor) {
+TEST(Reportable, IsJudgedOnlyOnRequest) {
   results::Record record = good_record();
   judge_reportable(record, {});
   EXPECT_FALSE(record.labels.reportable.known());

@@ -29,7 +29,7 @@ constexpr ScalingReference kOne{.devices = 1,
                                                                  .updating = 0.001,
                                                                  .waiting = 0}};
 
-TEST(Scaling, TellsWhereTheRestWent) {
+TEST(Scaling, ReportsWhatLimitsIt) {
   results::Record record = record_of(2, 12.5,
                                      {.mean = {.input = 0.0009,
                                                .computing = 0.009,
@@ -53,7 +53,7 @@ TEST(Scaling, TellsWhereTheRestWent) {
   EXPECT_THAT(lost.waiting.value(), DoubleNear(0.02, 1e-12));
 }
 
-TEST(Scaling, HoldsTheFirstAgainstItself) {
+TEST(Scaling, ComparesTheFirstRunWithItself) {
   const results::Record record = record_of(1, 10,
                                            {.mean = {.input = 0.0,
                                                      .computing = 0.009,

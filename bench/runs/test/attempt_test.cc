@@ -11,7 +11,7 @@
 namespace bench {
 namespace {
 
-TEST(Attempt, LeavesOutWhatComesBehindAFailure) {
+TEST(Attempt, SkipsThePartsAfterAFailure) {
   Attempt attempt;
   int done = 0;
   attempt.at([&] { ++done; });
@@ -38,7 +38,7 @@ TEST(Attempt, EndsWithTheStatusOfAFailedCheckAndItsReason) {
   }
 }
 
-TEST(Attempt, ThrowsOnWhatIsNoCheck) {
+TEST(Attempt, RethrowsOtherErrorsThanFailedChecks) {
   Attempt attempt;
   attempt.at([] { throw WriteError("disk full"); });
   EXPECT_EQ(attempt.reason(), "disk full");
@@ -47,7 +47,7 @@ TEST(Attempt, ThrowsOnWhatIsNoCheck) {
   EXPECT_EQ(err.str(), "");
 }
 
-TEST(Attempt, LetsTheEndThatTheUserAsksForPass) {
+TEST(Attempt, RethrowsAnEndThatTheUserRequested) {
   Attempt attempt;
   EXPECT_THROW(attempt.at([] { throw RunEnded("while planning"); }), RunEnded);
   EXPECT_TRUE(attempt.succeeded());

@@ -51,7 +51,7 @@ std::int64_t need(RunHost& host, std::int64_t batch) {
   return static_cast<std::int64_t>(shared.need_of(plan_run_memory(settings, backend, batch)).host);
 }
 
-TEST(LargestBatchThatFits, LeavesATwentiethToWhatIsNotPlanned) {
+TEST(LargestBatchThatFits, LeavesATwentiethForUnplannedMemory) {
   constexpr std::int64_t kAvailable = 120;
   SmallHost small(kAvailable);
   const ChosenBatch chosen = choose_largest_batch(lenet("--batch_size=max"), *small);

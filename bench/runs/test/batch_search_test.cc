@@ -51,7 +51,7 @@ TEST(BatchSearch, TakesTheSmallestWithinTheToleranceOfTheBest) {
   EXPECT_EQ(steep.search().chosen, 4);
 }
 
-TEST(BatchSearch, TakesTheBestOfWhatFitsWhereTheMemoryEnds) {
+TEST(BatchSearch, TakesTheBestBatchThatFits) {
   Machine machine{.speeds = {1, 2, 4}};
   const BatchSearch found = machine.search();
   EXPECT_EQ(found.chosen, 4);

@@ -129,7 +129,7 @@ TEST(Conclude, FailsWhereTheLossIsNotFinite) {
   EXPECT_THAT(run.record().verification.skipped, HasSubstr("ended before the check"));
 }
 
-TEST(Conclude, FailsWhereTheNetworkComputesSomethingElse) {
+TEST(Conclude, FailsIfTheNetworkDoesNotMatchTheReference) {
   SmallConclusion run;
   // Simulates steps of a network that trained with a different L2 term.
   run.begun.settings.workload.optimizer.weight_decay *= 2;
@@ -140,7 +140,7 @@ TEST(Conclude, FailsWhereTheNetworkComputesSomethingElse) {
   EXPECT_FALSE(run.record().partial);
 }
 
-TEST(Conclude, SavesWhatAnEndedRunHasAndEndsIt) {
+TEST(Conclude, SavesTheResultsOfAnEndedRun) {
   SmallConclusion run({"--save_variables=/variables"});
   run.measured.session.stop = Stop::interrupted;
   try {
@@ -176,7 +176,7 @@ TEST(RunOnce, MeasuresNothingForADump) {
   EXPECT_EQ(outcome.session.stop, Stop::none);
 }
 
-TEST(RunOnce, ThrowsWhereStandardOutputEndedTheRunAndTheRecordSaysSo) {
+TEST(RunOnce, ThrowsAndRecordsThatTheOutputWasClosed) {
   const ScratchFolder folder;
   const std::string path = folder.path() / "record";
   SmallRun small({fmt::format("--result_file={}", path)});

@@ -70,7 +70,7 @@ TEST(ListModels, CountsWhatTheGraphHolds) {
   EXPECT_EQ(words[5], "7.7160");  // 2 x 3.8580
 }
 
-TEST(ListModels, NamesTheDevicesThatCanAndWhatTheOthersLack) {
+TEST(ListModels, NamesTheDevicesThatRunEachModel) {
   EXPECT_THAT(fields("trivial", "imagenet"), testing::Contains("part"));
   for (const std::string& line : model_lines()) {
     if (line.starts_with("lenet ")) {
@@ -89,7 +89,7 @@ TEST(ListModels, AsksEveryDeviceThatFlagsCanName) {
   }
 }
 
-TEST(WhyNot, LooksAtThePartsOfFusedNodesThatADeviceLacks) {
+TEST(WhyNot, ChecksThePartsOfUnsupportedFusedNodes) {
   // Without the fused forms the graph still runs, as parts.
   const auto unfused = [](const Graph&, const Node& node) {
     return node.op->fused != nullptr && node.op->fused(node)
@@ -105,7 +105,7 @@ std::vector<std::string> variable_lines(const std::vector<std::string_view>& arg
   return split_text(out.str(), '\n');
 }
 
-TEST(ListVariables, TellsShapesAndWhatIsTrainedAndDecayed) {
+TEST(ListVariables, ListsShapesTrainingAndDecay) {
   const std::vector<std::string> lines = variable_lines({"--model=resnet50"});
   EXPECT_THAT(lines[0], StartsWith("variable"));
   const auto line_of = [&](std::string_view name) {
@@ -131,7 +131,7 @@ TEST(ListVariables, EndsWithTotals) {
             "with 25505961 scalars");
 }
 
-TEST(ListVariables, HeedsWhatElseIsAskedFor) {
+TEST(ListVariables, UsesTheOtherFlags) {
   EXPECT_THAT(variable_lines({"--model=lenet", "--num_classes=7", "--image_size=32"}),
               testing::Contains(HasSubstr("512x4096")));
   EXPECT_THAT(variable_lines({"--model=lenet", "--num_classes=7"}),

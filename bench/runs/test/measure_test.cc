@@ -46,7 +46,7 @@ TEST(Measure, KeepsWhatWasMeasuredUntilALossThatIsNotFinite) {
   EXPECT_THAT(measurement.small.out(), Not(HasSubstr("total images/sec")));
 }
 
-TEST(Measure, EndsAfterTheStepInHandWhereNobodyReadsOn) {
+TEST(Measure, EndsAfterTheCurrentStepIfTheOutputIsClosed) {
   SmallMeasurement measurement;
   measurement.small.close_output();
   const Measured measured = measurement();
@@ -55,7 +55,7 @@ TEST(Measure, EndsAfterTheStepInHandWhereNobodyReadsOn) {
   EXPECT_EQ(measured.session.global_steps(), 1);
 }
 
-TEST(Measure, TellsNoPeakOfMemoryThatIsNotTheRunsOwn) {
+TEST(Measure, OmitsThePeakMemoryOfAnEarlierRun) {
   SmallMeasurement measurement;
   measurement.begun.begin.peak_is_own = false;
   const Measured measured = measurement();

@@ -34,7 +34,7 @@ class OutputCheck : public ::testing::Test {
   ScratchFolder folder_;
 };
 
-TEST_F(OutputCheck, TakesFilesOfTheirOwn) {
+TEST_F(OutputCheck, AcceptsDistinctFiles) {
   files_.result = path("r.json");
   files_.save_variables = path("v");
   files_.trace = "/dev/null";
@@ -45,7 +45,7 @@ TEST_F(OutputCheck, TakesFilesOfTheirOwn) {
   check_outputs(settings_);
 }
 
-TEST_F(OutputCheck, RefusesTwoOutputsOnOneFileHoweverSpelled) {
+TEST_F(OutputCheck, RefusesTwoOutputsInOneFile) {
   fs::create_symlink("s", path("link"));
   files_.result = path("s");
   for (const char* const same : {"s", "./s", "link"}) {
@@ -62,7 +62,7 @@ TEST_F(OutputCheck, RefusesTwoOutputsOnOneFileHoweverSpelled) {
   EXPECT_THAT(refusal(settings_), HasSubstr("--result_file and --trace_file name the same file"));
 }
 
-TEST_F(OutputCheck, RefusesAnOutputOnWhatIsRead) {
+TEST_F(OutputCheck, RefusesToOverwriteAnInput) {
   make("w");
   fs::create_symlink("w", path("link"));
   settings_.workload.init_from = path("w");
@@ -84,7 +84,7 @@ TEST_F(OutputCheck, RefusesAnOutputOnWhatIsRead) {
   check_outputs(settings_);
 }
 
-TEST_F(OutputCheck, RefusesTheFileThatItsOwnLinesGoTo) {
+TEST_F(OutputCheck, RefusesTheFileOfAStandardStream) {
   const int log = open(path("log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   const int saved = dup(STDERR_FILENO);
   dup2(log, STDERR_FILENO);

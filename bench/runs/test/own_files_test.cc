@@ -11,7 +11,7 @@ TEST(OwnFiles, HaveTheMarkBeforeTheExtension) {
   EXPECT_EQ(path_with("out/x.tar.gz", "repeat1"), "out/x.tar.repeat1.gz");
 }
 
-TEST(OwnFiles, AreThoseThatAreWritten) {
+TEST(OwnFiles, AreOnlyTheOutputFiles) {
   RunSettings settings;
   settings.outputs.files.result = "r.json";
   settings.outputs.files.save_variables = "v.safetensors";
@@ -26,7 +26,7 @@ TEST(OwnFiles, AreThoseThatAreWritten) {
   EXPECT_EQ(with_own_files(settings, "devices2").workload.init_from, "i");
 }
 
-TEST(OwnFiles, AreInAFolderOfTheirOwn) {
+TEST(OwnFiles, HaveASeparateFolder) {
   RunSettings settings;
   for (const auto& [given, own] :
        {std::pair{"logs/", "logs.repeat0"}, {"run-1.2", "run-1.2.repeat0"}}) {
@@ -35,7 +35,7 @@ TEST(OwnFiles, AreInAFolderOfTheirOwn) {
   }
 }
 
-TEST(OwnFiles, AreNotStreamsAndNotWhatNobodyAskedFor) {
+TEST(OwnFiles, OmitStreamsAndUnsetFlags) {
   RunSettings settings;
   settings.outputs.files.result = "-";
   settings.outputs.files.trace = "/dev/null";

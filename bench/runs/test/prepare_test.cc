@@ -14,7 +14,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(BeginRun, PutsIntoTheRecordWhatIsKnownBeforehand) {
+TEST(BeginRun, FillsTheRecordBeforeTheRun) {
   SmallRun small;
   Begun begun = small.begin();
   const results::Record& record = begun.file.record();
@@ -52,7 +52,7 @@ TEST(Prepare, HasNoStrategyForARunThatLearnsNothing) {
   EXPECT_EQ(prepared->towers->update(0), nullptr);
 }
 
-TEST(Prepare, LeavesNothingToMeasureBehindADump) {
+TEST(Prepare, LeavesNothingToMeasureAfterADump) {
   SmallRun small({"--dump=graph"});
   Begun begun = small.begin();
   EXPECT_FALSE(prepare(begun, small.host));
@@ -60,7 +60,7 @@ TEST(Prepare, LeavesNothingToMeasureBehindADump) {
   EXPECT_THAT(small.out(), Not(HasSubstr("Initializing graph")));
 }
 
-TEST(Prepare, LeavesNothingToMeasureBehindTheTensorsOfTheFirstStep) {
+TEST(Prepare, LeavesNothingToMeasureAfterADumpOfTensors) {
   const ScratchFolder folder;
   const std::string path = folder.path() / "tensors";
   SmallRun small({"--dump_tensors=" + path});
@@ -69,7 +69,7 @@ TEST(Prepare, LeavesNothingToMeasureBehindTheTensorsOfTheFirstStep) {
   EXPECT_TRUE(std::filesystem::exists(path));
 }
 
-TEST(Prepare, SaysWhereARunEndedThatIsNotWantedAnyMore) {
+TEST(Prepare, SaysWhereAnInterruptedRunEnded) {
   SmallRun small;
   Begun begun = small.begin();
   small.close_output();

@@ -75,7 +75,7 @@ TEST(Repeats, PrintTheIntervalThatEndedThem) {
   EXPECT_THAT(repeated.err.str(), testing::Not(HasSubstr("--until_ci: ")));
 }
 
-TEST(Repeats, SayThatTheirLastIsNoLook) {
+TEST(Repeats, SayIfTheLastRunIsNotChecked) {
   const Repeated ten({.runs = 10, .until_ci = 0.01}, alternating(10, 0.05));
   EXPECT_THAT(
       ten.err.str(),
@@ -93,11 +93,11 @@ TEST(Repeats, EndWithARunThatFails) {
   EXPECT_THAT(failed.out.str(), HasSubstr("median of 2 runs"));
 }
 
-TEST(Repeats, EndWhereTheUserSaysSo) {
+TEST(Repeats, EndIfTheUserInterrupts) {
   EXPECT_EQ(Repeated({.runs = 5}, alternating(5, 0), -1, 2).runs.size(), 2);
 }
 
-TEST(Repeats, HaveFilesOfTheirOwn) {
+TEST(Repeats, HaveSeparateFiles) {
   RunSettings settings;
   settings.outputs.files.result = "run.json";
   EXPECT_EQ(settings_of_repeat(settings).outputs.files.result, "run.json");

@@ -58,7 +58,7 @@ struct Scaled {
   int status = 0;
 };
 
-TEST(ScalingSweep, HoldsTheRunsAgainstTheFirst) {
+TEST(ScalingSweep, ComparesTheRunsWithTheFirst) {
   const Scaled scaled({1, 2, 4});
   EXPECT_THAT(scaled.runs, ElementsAre(1, 2, 4));
   EXPECT_EQ(scaled.references[0], "first");
@@ -72,7 +72,7 @@ TEST(ScalingSweep, HoldsTheRunsAgainstTheFirst) {
   EXPECT_THAT(scaled.err.str(), HasSubstr("run 2 of 3: 2 devices\n"));
 }
 
-TEST(ScalingSweep, PrintsWhereTheRestWent) {
+TEST(ScalingSweep, PrintsWhatLimitsScaling) {
   std::ostringstream out;
   print_scaling(out,
                 std::vector<ScaledRun>{{.devices = 2, .outcome = scaled_outcome(2, 177.4, 0.887)},
@@ -96,7 +96,7 @@ TEST(ScalingSweep, EndsWithAFirstRunThatFails) {
   EXPECT_EQ(scaled.status, 1);
 }
 
-TEST(ScalingSweep, EndsWhereTheUserSaysSo) {
+TEST(ScalingSweep, EndsIfTheUserInterrupts) {
   const Scaled scaled({1, 2, 4}, -1, 2);
   EXPECT_THAT(scaled.runs, ElementsAre(1, 2));
   EXPECT_THAT(scaled.out.str(), Not(HasSubstr("400.00")));

@@ -109,7 +109,7 @@ TEST(Sweep, PrintsWhatItHasWhenARunThrows) {
   EXPECT_EQ(nothing.out.str(), "");
 }
 
-TEST(RunOfASweep, HasItsBatchAndFilesOfItsOwn) {
+TEST(RunOfASweep, HasItsBatchAndSeparateFiles) {
   const RunSettings settings = resolve_settings(
       parse({"--batch_size=8,16", "--result_file=r.json", "--save_variables=v.safetensors",
              "--trace_file=t.json", "--init_from=i"}));

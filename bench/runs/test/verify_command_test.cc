@@ -30,7 +30,7 @@ class VerifyCommand : public testing::Test {
   RunHost host_{streams_, {"bench"}, system_.files()};
 };
 
-TEST_F(VerifyCommand, IsRefusedForAnotherNetworkThanTheModelsOwn) {
+TEST_F(VerifyCommand, IsRefusedForAModifiedNetwork) {
   EXPECT_THAT(refusal({"--verify", "--model=lenet", "--num_classes=10"}), HasSubstr("10 classes"));
 }
 
@@ -50,19 +50,19 @@ TEST_F(VerifyCommand, PrintsALineForTheModelAskedFor) {
   EXPECT_THAT(out_.str(), HasSubstr(" ok; "));
 }
 
-TEST_F(VerifyCommand, HoldsEveryTowerAgainstTheFingerprint) {
+TEST_F(VerifyCommand, ComparesEveryTowerWithTheFingerprint) {
   EXPECT_EQ((*this)({"--verify", "--model=lenet", "--device=reference", "--num_gpus=2",
                      "--variable_update=replicated"}),
             0);
   EXPECT_THAT(out_.str(), HasSubstr(" ok; "));
 }
 
-TEST_F(VerifyCommand, OfAllModelsTakesNoModel) {
+TEST_F(VerifyCommand, RefusesAModelTogetherWithAll) {
   EXPECT_THAT(refusal({"--verify=all", "--model=lenet"}),
               HasSubstr("--verify=all checks every model"));
 }
 
-TEST_F(VerifyCommand, EndsBetweenTwoPartsWhereNobodyReadsOn) {
+TEST_F(VerifyCommand, EndsIfTheOutputIsClosed) {
   out_.setstate(std::ios::badbit);
   EXPECT_THROW((*this)({"--verify", "--model=lenet", "--device=reference"}), RunEnded);
 }

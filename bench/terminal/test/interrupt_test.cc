@@ -70,7 +70,7 @@ TEST(InterruptGuard, RestoresTheFormerHandlers) {
   EXPECT_EQ(std::signal(SIGHUP, old_hangup), &do_nothing);
 }
 
-TEST(InterruptGuard, KnowsTheSignalBeforeThoseItIsToIgnore) {
+TEST(InterruptGuard, RemembersTheSignalBeforeIgnoredOnes) {
   const Answer answer;
   {
     InterruptGuard guard({.notice_fd = answer.fd(), .once_within = {}});

@@ -51,7 +51,7 @@ TEST(LineBuffer, WritesALineOfManyPartsAtOnce) {
   EXPECT_THAT(writes.take(), ElementsAre("batch 8, run 1\n"));
 }
 
-TEST(LineBuffer, KeepsWhatStandsAfterALineUntilItIsFlushed) {
+TEST(LineBuffer, KeepsAPartialLineUntilItIsFlushed) {
   Writes writes;
   LineBuffer buffer(writes.descriptor());
   std::ostream out(&buffer);

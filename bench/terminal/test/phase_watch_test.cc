@@ -24,7 +24,7 @@ struct Watched {
       : phases(out, clock, {.rewrites = terminal}, [this] { return end_asked; }) {}
 };
 
-TEST(PhaseWatch, SaysNothingOfWhatTakesTwoSecondsOrLess) {
+TEST(PhaseWatch, PrintsNothingWithinTwoSeconds) {
   Watched run;
   for (int layer = 0; layer < 10; ++layer) {
     run.phases.tell("planning", "layer", layer, 0);
@@ -51,7 +51,7 @@ TEST(PhaseWatch, ShowsHowFarALongPhaseIs) {
             "drawing the first values: part 3 of 4, 0:05 left\n");
 }
 
-TEST(PhaseWatch, TakesItsLineFromATerminalAtTheEndOfThePhase) {
+TEST(PhaseWatch, ClearsItsLineAtTheEndOfThePhase) {
   Watched run(true);
   run.phases.tell("calibrating int8", "batch", 0, 2);
   run.clock.advance(seconds(4));
@@ -61,7 +61,7 @@ TEST(PhaseWatch, TakesItsLineFromATerminalAtTheEndOfThePhase) {
   EXPECT_TRUE(run.out.str().ends_with("left\r\x1b[K"));
 }
 
-TEST(PhaseWatch, CountsEachPhasesTimeAnew) {
+TEST(PhaseWatch, TimesEachPhaseSeparately) {
   Watched run;
   run.phases.tell("planning", "layer", 1, 0);
   run.clock.advance(seconds(5));

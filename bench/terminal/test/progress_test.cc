@@ -36,7 +36,7 @@ TEST(Progress, WritesAtMostOneLinePerIntervalToAFile) {
             "training: step 50 of 100, 0:50 left\n");
 }
 
-TEST(Progress, WritesOverItsLineOnATerminalAndTakesItAwayInTheEnd) {
+TEST(Progress, OverwritesAndFinallyClearsItsLineOnATerminal) {
   std::ostringstream out;
   FakeClock clock;
   {
@@ -123,7 +123,7 @@ TEST(Progress, CutsItsLineToTheWidthOfTheTerminal) {
   EXPECT_TRUE(out.str().ends_with("\r\x1b[Kmeasuring: step 2 of 100, 1:38 left"));
 }
 
-TEST(Progress, OfAPartOfUnknownLengthCountsWhatIsDoneOnceItTakesLong) {
+TEST(Progress, CountsTheItemsOfALongPartOfUnknownLength) {
   std::ostringstream out;
   FakeClock clock;
   Progress progress(out, clock, {.line_interval = seconds(10), .patience = seconds(2)});
@@ -141,7 +141,7 @@ TEST(Progress, OfAPartOfUnknownLengthCountsWhatIsDoneOnceItTakesLong) {
   EXPECT_EQ(out.str(), "planning: 1 layer\nplanning: 7 layers\n");
 }
 
-TEST(Terminal, IsWrittenOverOnlyWhereItKnowsHow) {
+TEST(Terminal, IsOverwrittenOnlyIfItSupportsThat) {
   const int primary = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   ASSERT_GE(primary, 0);
   ASSERT_EQ(grantpt(primary), 0);

@@ -8,7 +8,7 @@
 namespace bench {
 namespace {
 
-TEST(Arena, GivesMemoryThatIsApartAlsoBeyondWhatWasExpected) {
+TEST(Arena, GivesDisjointMemoryBeyondTheExpectedSize) {
   Arena arena(1 << 10);
   for (std::size_t reset = 0; reset < 3; ++reset) {
     const auto first = arena.take<int>(1000 + reset);

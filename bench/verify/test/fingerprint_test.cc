@@ -118,7 +118,7 @@ TEST(Fingerprint, IsTheSameForEveryEvenBatch) {
   }
 }
 
-TEST(Fingerprint, OfInferenceIsTheSameForEveryBatch) {
+TEST(Fingerprint, IsTheSameForEveryBatchInInference) {
   const auto two = fingerprint({.batch = 2, .training = false});
   for (const std::int64_t batch : {1, 3, 4}) {
     const auto other = fingerprint({.batch = batch, .training = false});
@@ -128,7 +128,7 @@ TEST(Fingerprint, OfInferenceIsTheSameForEveryBatch) {
   }
 }
 
-TEST(Fingerprint, OfTrainingIsRefusedForAnOddBatch) {
+TEST(Fingerprint, IsRefusedForAnOddBatchInTraining) {
   EXPECT_EQ(fingerprint_refusal(2), "");
   EXPECT_THAT(fingerprint_refusal(3), HasSubstr("batch size of 3 is odd"));
   EXPECT_THROW(fingerprint({.batch = 3}), InternalError);
@@ -158,7 +158,7 @@ ValueId build_biased(NetworkBuilder& net, ValueId x) {
   return net.head(net.spatial_mean("mean", x));
 }
 
-TEST(FingerprintValues, LeaveOutBiasesThatBatchNormTakesAway) {
+TEST(FingerprintValues, OmitBiasesThatBatchNormCancels) {
   std::vector<std::string> biases;
   for (const auto& probe : stimulus_of({.build = build_biased}).probes) {
     if (probe.kind == FingerprintKind::bias_gradients) {

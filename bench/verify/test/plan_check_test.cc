@@ -220,7 +220,7 @@ TEST(PlanCheck, RefusesASmallerBatchWhoseNodesHaveOtherInputs) {
   }
 }
 
-TEST(PlanCheckMemory, HasWhatPoolingReadForAsLongAsTheCheck) {
+TEST(PlanCheckMemory, KeepsTheInputOfPoolingUntilTheCheckEnds) {
   const auto backend = make_reference_backend();
   const Graph graph = graph_of({.build = build_repeating}, 2, *backend);
   const std::size_t pooled = std::size_t{2} * 16 * kSize * kSize;

@@ -146,7 +146,7 @@ TEST(UpdateCheck, FindsOnlyRoundingWhereTheStrategyIsRight) {
   }
 }
 
-TEST(UpdateCheck, HoldsTheCopiesIn16BitsAgainstTheVariables) {
+TEST(UpdateCheck, Compares16BitCopiesWithTheVariables) {
   const auto backend = make_reference_backend();
   for (const DType dtype : {DType::bf16, DType::f16}) {
     for (const OptimizerRow& row : all_optimizers()) {
@@ -172,7 +172,7 @@ TEST(UpdateCheck, FindsCoefficientsThatAreOffByAThousandth) {
   expect_found(AdamRule{}, AdamRule{.epsilon = 2e-8});
 }
 
-TEST(UpdateCheck, FindsWhatAStrategyForgets) {
+TEST(UpdateCheck, FindsAForgottenPartOfAnUpdate) {
   const auto backend = make_reference_backend();
   const auto expect_found = [&](const OptimizerRule& rule, const Fault& fault, const char* what) {
     EXPECT_GT(difference(*backend, {.rule = rule, .weight_decay = 4e-5}, fault), 2 * kTolerance)

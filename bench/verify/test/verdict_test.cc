@@ -19,7 +19,7 @@ Distances off_by(double difference, double result) {
   return {.difference = {difference, difference / 10}, .result = {result, result / 10}};
 }
 
-TEST(Judge, AllowsWhatRoundingToTheTypeDoes) {
+TEST(Judge, AllowsRoundingToTheType) {
   EXPECT_TRUE(passes(off_by(0.9e-3, 1), DType::f32));
   EXPECT_FALSE(passes(off_by(1.1e-3, 1), DType::f32));
   EXPECT_TRUE(passes(off_by(5e-3, 1), DType::bf16));
@@ -31,7 +31,7 @@ TEST(Judge, AllowsMoreWhereTermsCancel) {
   EXPECT_TRUE(passes(off_by(3, 1), DType::f32, {.norm = 0.1, .largest = 0.1}));
 }
 
-TEST(MovedShare, IsOnceWhatIsRoundedBetweenPartsAndManyTimesWhatSumsRound) {
+TEST(MovedShare, AllowsOneRoundingBetweenPartsAndManyInSums) {
   // For a result that moves with its inputs and consists only of cancelling terms.
   const auto allowed = [](double share) {
     double most = 0;
@@ -48,7 +48,7 @@ TEST(MovedShare, IsOnceWhatIsRoundedBetweenPartsAndManyTimesWhatSumsRound) {
   EXPECT_LT(allowed(moved_share(DType::f32)), allowed(moved_share_between(DType::f16)) / 8);
 }
 
-TEST(MovedShares, AreLargerForWhatAPrologueReadsAndForNothingElse) {
+TEST(MovedShares, AreLargerOnlyForTheInputsOfAPrologue) {
   Graph graph;
   const TensorType x{.dtype = DType::f16, .shape = {2, 4, 3, 3}};
   const TensorType filter{.dtype = DType::f16, .shape = {4, 4, 1, 1}};
@@ -83,7 +83,7 @@ TEST(Judge, SeesOneElementThatIsFarOff) {
   EXPECT_FALSE(passes({.difference = {5e-2, 5e-2}, .result = whole}, DType::f32));
 }
 
-TEST(Judge, HoldsZerosToWhatRoundingMayDo) {
+TEST(Judge, AllowsZerosOnlyIfRoundingExplainsThem) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
     EXPECT_TRUE(passes(off_by(0, 0), dtype)) << name_of(dtype);
     EXPECT_FALSE(passes(off_by(1, 0), dtype)) << name_of(dtype);
@@ -94,7 +94,7 @@ TEST(Judge, HoldsZerosToWhatRoundingMayDo) {
   EXPECT_TRUE(passes(off_by(1e-3, 0), DType::f32, {.norm = 1e-3, .largest = 1e-3}));
 }
 
-TEST(Judge, RefusesWhatIsNoNumber) {
+TEST(Judge, RefusesNonFiniteResults) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   EXPECT_FALSE(passes({.difference = {kInfinity, kInfinity}, .result = {1, 1}}, DType::f16));
   EXPECT_FALSE(passes({.difference = {0, 0}, .result = {kInfinity, kInfinity}}, DType::f16));

@@ -139,7 +139,7 @@ TEST(Verification, SaysWhyAnotherLossHasNoFingerprintAndChecksTheKernels) {
   EXPECT_TRUE(result.passed()) << result.failures();
 }
 
-TEST(Verification, OfInferenceIgnoresWhatTheLossIsMadeOf) {
+TEST(Verification, IgnoresTheLossInInference) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = lenet(2, false);
   settings.workload.label_smoothing = 0.1;
@@ -157,7 +157,7 @@ TEST(Verification, ChecksTheKernelsOfAnOddBatchToo) {
   EXPECT_FALSE(verify(lenet(3, true), spoiled).passed());
 }
 
-TEST(Verification, CatchesAWeightGradientThatIsOffByTenPerCentInOneLayerDeepInside) {
+TEST(Verification, CatchesOneWrongWeightGradient) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   const PlantedFault fault = spoiled_node("layer2.2.conv2/backward_weights", 1.1F);
   PlantedBackend spoiled(*backend, fault);
@@ -166,7 +166,7 @@ TEST(Verification, CatchesAWeightGradientThatIsOffByTenPerCentInOneLayerDeepInsi
                                    "conv2d_backward_weights layer2.2.conv2/backward_weights"));
 }
 
-TEST(Verification, CatchesItInTheFingerprintWhereItsKernelIsOneOfMany) {
+TEST(Verification, CatchesOneWrongWeightGradientByTheFingerprint) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   const PlantedFault fault = spoiled_node("layer2.0.conv2/backward_weights", -1);
   PlantedBackend spoiled(*backend, fault);
@@ -200,7 +200,7 @@ TEST(Verification, PassesInF16WhoseSmallestGradientsAreFew) {
   EXPECT_TRUE(result.passed()) << result.failures();
 }
 
-TEST(Verification, CatchesAnOptimizerThatIsNotTheOneAskedFor) {
+TEST(Verification, CatchesAnotherOptimizer) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = lenet(2, true);
   const Graph graph = build_run_graph(settings, *backend, settings.workload.batch);
@@ -210,7 +210,7 @@ TEST(Verification, CatchesAnOptimizerThatIsNotTheOneAskedFor) {
   EXPECT_THAT(failed(verify_run(verified(settings, lone.towers()))), ElementsAre("update"));
 }
 
-TEST(Verification, CatchesANetworkThatComputesSomethingElse) {
+TEST(Verification, CatchesAnotherNetwork) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   for (const bool training : {true, false}) {
     RunSettings settings = lenet(2, training);
@@ -224,7 +224,7 @@ TEST(Verification, CatchesANetworkThatComputesSomethingElse) {
   }
 }
 
-TEST(Verification, TellsNetworksOfOneShapeButAnotherDepthApart) {
+TEST(Verification, DistinguishesNetworksOfDifferentDepth) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = resnet20();
   EXPECT_TRUE(verify(settings, *backend).passed());
@@ -284,7 +284,7 @@ class HoledNormalization final : public ForwardingBackend {
   };
 };
 
-TEST(Verification, ChecksWhatTheDeviceMakesOfPixelsWhereItIsGivenSome) {
+TEST(Verification, ChecksTheDevicesNormalizationOfPixels) {
   RunSettings settings = lenet(2, /*training=*/false);
   const auto backend = make_reference_backend();
   const std::size_t numbers = verify(settings, *backend).numbers.size();
@@ -298,7 +298,7 @@ TEST(Verification, ChecksWhatTheDeviceMakesOfPixelsWhereItIsGivenSome) {
   EXPECT_THAT(failed(verify(settings, holed)), ElementsAre("pixels"));
 }
 
-TEST(Verification, IsSkippedWhereTheNetworkIsNotTheModelsOwn) {
+TEST(Verification, IsSkippedForAModifiedNetwork) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false});
   RunSettings settings = lenet(2, true);
   settings.workload.num_classes = 11;
@@ -307,7 +307,7 @@ TEST(Verification, IsSkippedWhereTheNetworkIsNotTheModelsOwn) {
   EXPECT_TRUE(result.passed()) << result.failures();
 }
 
-TEST(Verification, HoldsEveryTowerAgainstTheFingerprint) {
+TEST(Verification, ComparesEveryTowerWithTheFingerprint) {
   for (const bool training : {true, false}) {
     RunSettings settings = lenet(2, training);
     settings.workload.towers = 3;
