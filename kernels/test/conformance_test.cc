@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Reference, StreamConformance,
 
 namespace {
 
-TEST(KernelCases, HaveNamesOfTheirOwn) {
+TEST(KernelCases, HaveDistinctNames) {
   std::set<std::string> names;
   for (const KernelCase& kernel_case : all_cases()) {
     EXPECT_TRUE(names.insert(kernel_case.name).second) << kernel_case.name;
@@ -111,7 +111,7 @@ TEST(Compare, AllowsEpsilonsThatGrowWithTheReduction) {
               testing::StartsWith("element 1 is "));
 }
 
-TEST(Compare, NeverTakesNanOrAnotherSizeForRight) {
+TEST(Compare, NeverAcceptsNanOrAnotherSize) {
   EXPECT_THAT(compare(plain_case(), DType::f32, Result::output, {1, std::nan("")}, {1, 1}),
               testing::StartsWith("element 1 is nan"));
   EXPECT_EQ(compare(plain_case(), DType::f32, Result::output, {1}, {1, 1}),
@@ -124,7 +124,7 @@ TEST(Compare, DistrustsZeros) {
               testing::HasSubstr("proves nothing"));
 }
 
-TEST(Compare, WantsTheSameNumbersOfAnExactCase) {
+TEST(Compare, RequiresEqualNumbersInAnExactCase) {
   KernelCase exact = plain_case();
   exact.exact = true;
   EXPECT_EQ(compare(exact, DType::f32, Result::output, {1, 2}, {1, 2}), "");

@@ -162,7 +162,7 @@ TEST(FarNetwork, TrainsWithTheBitsOfTheInnerDeviceOnEverySchedule) {
   }
 }
 
-TEST(FarNetwork, IsReadAfterWhatWasEnqueuedThoughNobodyWaited) {
+TEST(FarNetwork, IsReadAfterEnqueuedWorkWithoutAWait) {
   const auto reference = make_reference_backend();
   const auto expected = train_a_step(*reference);
   for (const FarSchedule& schedule : far_schedules()) {
@@ -189,7 +189,7 @@ TEST(FarNetwork, IsPlannedWithMemoryForItsInputsAtTheDevicesAlignment) {
 }
 
 // Each pixel element occupies one byte, and pixels need no more memory.
-TEST(FarNetwork, IsPlannedWithAPlaceForPixelsWhereTheyAreWhatIsFed) {
+TEST(FarNetwork, IsPlannedWithMemoryForPixelInputs) {
   constexpr std::size_t kPixels = kBatch * 3 * kSize * kSize;
   const auto far = make_far({});
   const Plan floats(residual_network(), *far, {});
@@ -224,7 +224,7 @@ MemoryUse use_of(const Backend& far, const Executor& executor) {
           .planned = executor.memory().total()};
 }
 
-TEST(FarNetwork, TakesTheMemoryThatWasPlannedAndNoMore) {
+TEST(FarNetwork, AllocatesExactlyThePlannedMemory) {
   const auto far = make_far({.memory_bytes = kMemory});
   MemoryUse use;
   train_a_step(*far, {.at_the_end = [&](Executor& executor) {
@@ -237,7 +237,7 @@ TEST(FarNetwork, TakesTheMemoryThatWasPlannedAndNoMore) {
   EXPECT_THROW(train_a_step(*small), DeviceError);
 }
 
-TEST(FarNetwork, TakesTheMemoryThatWasPlannedForPixelsAndNoMore) {
+TEST(FarNetwork, AllocatesExactlyThePlannedMemoryWithPixels) {
   constexpr std::size_t kPixels = kBatch * 3 * kSize * kSize;
   const std::vector<std::uint8_t> grey(kPixels, 200);
   const std::array<std::int32_t, kBatch> labels{1, 0, 4, 2};
@@ -256,7 +256,7 @@ TEST(FarNetwork, TakesTheMemoryThatWasPlannedForPixelsAndNoMore) {
   EXPECT_EQ(use("") - use("images"), kPixels * (sizeof(float) - 1));
 }
 
-TEST(FarNetwork, TakesNoFloatsWhereItIsPlannedForPixels) {
+TEST(FarNetwork, RefusesFloatsIfItIsPlannedForPixels) {
   const auto far = make_far({});
   Executor executor(residual_network(), *far, {.pixels = "images"});
   const std::vector<float> images(kBatch * 3 * kSize * kSize);

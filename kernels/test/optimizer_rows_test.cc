@@ -6,7 +6,7 @@
 namespace bench {
 namespace {
 
-TEST(OptimizerRows, StandInTheOrderOfTheRules) {
+TEST(OptimizerRows, AreInTheOrderOfTheRules) {
   EXPECT_EQ(all_optimizers().size(), std::variant_size_v<OptimizerRule>);
   EXPECT_EQ(row_of(SgdRule{}).name, "sgd");
   EXPECT_EQ(row_of(MomentumRule{}).name, "momentum");
@@ -21,7 +21,7 @@ TEST(OptimizerRows, GiveSlotsTheirFirstValues) {
   EXPECT_EQ(row_of(AdamRule{}).first_values, std::vector<double>({0, 0}));
 }
 
-TEST(OptimizerRows, SayHowMuchSlotsTakeAndUpdatesMove) {
+TEST(OptimizerRows, GiveTheBytesOfSlotsAndUpdates) {
   EXPECT_EQ(slot_bytes({.rule = SgdRule{}}, 10), 0U);
   EXPECT_EQ(slot_bytes({.rule = MomentumRule{}}, 10), 40U);
   EXPECT_EQ(slot_bytes({.rule = AdamRule{}}, 10), 80U);

@@ -47,7 +47,7 @@ TEST(StepState, DoublesTheLossScaleAfterOneStepMoreThanAskedInARow) {
   EXPECT_EQ(state.loss_scale, 256);
 }
 
-TEST(StepState, CountsGoodStepsAnewAfterABadOne) {
+TEST(StepState, CountsGoodStepsAgainAfterABadOne) {
   const LossScaleRule rule{.automatic = true, .increase_every = 2};
   StepState state = scaled(128);
   for (const bool finite : {true, true, false, true, true}) {
@@ -58,7 +58,7 @@ TEST(StepState, CountsGoodStepsAnewAfterABadOne) {
   EXPECT_EQ(state.loss_scale, 128);
 }
 
-TEST(StepState, LooksAtEachStepAnew) {
+TEST(StepState, ChecksEachStepSeparately) {
   StepState state;
   take(state, {}, false);
   EXPECT_EQ(state.finite, 1);

@@ -89,7 +89,7 @@ TEST_P(StreamConformance, CopiesAndFillsNothing) {
   EXPECT_EQ(place.read(), bytes_of(0));
 }
 
-TEST_P(StreamConformance, AnEventIsDoneWhenWhatIsBeforeItIs) {
+TEST_P(StreamConformance, AnEventIsDoneOnceEarlierWorkIs) {
   Place place(device());
   const auto event = device().make_event();
   EXPECT_TRUE(event->done());
@@ -104,7 +104,7 @@ TEST_P(StreamConformance, AnEventIsDoneWhenWhatIsBeforeItIs) {
   }
 }
 
-TEST_P(StreamConformance, EventsTellTheTimeBetweenThem) {
+TEST_P(StreamConformance, EventsMeasureTheTimeBetweenThem) {
   Place place(device());
   const auto before = device().make_event();
   const auto after = device().make_event();
@@ -145,7 +145,7 @@ TEST_P(StreamConformance, AStreamWaitsForAnothersEvent) {
   }
 }
 
-TEST_P(StreamConformance, ReplaysWhatWasCapturedOnWhatLiesThereThen) {
+TEST_P(StreamConformance, ReplaysACaptureWithTheCurrentContents) {
   Place place(device());
   const auto staging = device().allocate_staging(2 * kBytes);
   const std::span from(staging->data(), kBytes);

@@ -90,7 +90,7 @@ TEST_P(Tuning, LeavesTiesToTheEstimates) {
   EXPECT_THAT(clear.ways_of(two_convolutions()), Each(EndsWith(":other")));
 }
 
-TEST_P(Tuning, LeavesOutWorkspacesBeyondTheBudget) {
+TEST_P(Tuning, SkipsWorkspacesBeyondTheBudget) {
   Tuned tuned(GetParam(), {{.name = "slow", .seconds = 3},
                            {.name = "fast", .seconds = 1, .workspace_bytes = 2 * kMebi}});
   tuned.memory.workspace = 2 * kMebi - 1;
@@ -101,21 +101,21 @@ TEST_P(Tuning, LeavesOutWorkspacesBeyondTheBudget) {
   EXPECT_THAT(tuned.ways_of(two_convolutions()), Each(EndsWith(":fast")));
 }
 
-TEST_P(Tuning, TakesNoMoreMemoryThanThereIs) {
+TEST_P(Tuning, StaysWithinTheDevicesMemory) {
   Tuned tuned(GetParam(), {{.name = "slow", .seconds = 3},
                            {.name = "fast", .seconds = 1, .workspace_bytes = kMemory - kMebi}});
   EXPECT_THAT(tuned.ways_of(two_convolutions()), Each(EndsWith(":slow")));
   EXPECT_EQ(tuned.counts.too_large, 1);
 }
 
-TEST_P(Tuning, LeavesOutWhatTheDeviceDoesNotMake) {
+TEST_P(Tuning, SkipsKernelsThatTheDeviceRefuses) {
   Tuned tuned(GetParam(),
               {{.name = "slow", .seconds = 3}, {.name = "fast", .seconds = 1, .refused = true}});
   EXPECT_THAT(tuned.ways_of(two_convolutions()), Each(EndsWith(":slow")));
   EXPECT_EQ(tuned.counts.refused, 1);
 }
 
-TEST_P(Tuning, TimesNothingThatDoesNotRepeatWhereThatIsWanted) {
+TEST_P(Tuning, SkipsKernelsThatDoNotRepeatOnRequest) {
   Tuned tuned(GetParam(), {{.name = "slow", .seconds = 3},
                            {.name = "fast", .seconds = 1, .deterministic = false},
                            {.name = "middling", .seconds = 2}});
@@ -139,7 +139,7 @@ TEST_P(Tuning, EndsBetweenTwoLaunches) {
   EXPECT_EQ(tuned.clock.launches, 2);
 }
 
-TEST_P(Tuning, GivesKernelsNumbersThatTheyCanTake) {
+TEST_P(Tuning, GivesKernelsValidInputs) {
   Graph graph;
   const ValueId logits = graph.add_input("logits", {.dtype = DType::f32, .shape = {5, 7}});
   const ValueId labels = graph.add_input("labels", {.dtype = DType::s32, .shape = {5}});

@@ -33,7 +33,7 @@ TEST(SettledSeconds, IsTheMedianOfThreeThatAgree) {
   EXPECT_EQ(late.samples, 6U);
 }
 
-TEST(SettledSeconds, IsTheMedianOfTenThatDoNot) {
+TEST(SettledSeconds, IsTheMedianOfTenThatDisagree) {
   const Settled unsteady = settled({100, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512});
   EXPECT_EQ(unsteady.seconds, 24);
   EXPECT_EQ(unsteady.samples, 11U);
@@ -41,7 +41,7 @@ TEST(SettledSeconds, IsTheMedianOfTenThatDoNot) {
 
 TEST(SettledSeconds, TakesNothingForAgreement) { EXPECT_EQ(settled({0, 0, 0, 0}).seconds, 0); }
 
-TEST(CandidateTimer, LeavesOutWhatTheDeviceHasNoMemoryForAfterAll) {
+TEST(CandidateTimer, SkipsKernelsThatRunOutOfMemory) {
   constexpr std::size_t kMebi = std::size_t{1} << 20U;
   Graph graph;
   const ValueId x = graph.add_input("x", {.dtype = DType::f32, .shape = {2, 3}});

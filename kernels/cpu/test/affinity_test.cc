@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(Affinity, HoldsForTheThreadsThatAreStartedMeanwhile) {
+TEST(Affinity, AppliesToThreadsThatAreStartedMeanwhile) {
   const std::vector<int> before = allowed_processors();
   std::thread([&] {
     ASSERT_EQ(allow_processors({before.front()}), 0);
@@ -32,9 +32,7 @@ TEST(Affinity, HoldsForTheThreadsThatAreStartedMeanwhile) {
   EXPECT_EQ(allowed_processors(), before);
 }
 
-TEST(Affinity, IsRefusedWhereThereAreNoProcessors) {
-  EXPECT_THROW(WithProcessors({}), DeviceError);
-}
+TEST(Affinity, IsRefusedForNoProcessors) { EXPECT_THROW(WithProcessors({}), DeviceError); }
 
 /// How the system takes memory for the calling thread: the mode, and the first 64 nodes' bits.
 std::array<std::uint64_t, 2> memory_policy() {
@@ -44,7 +42,7 @@ std::array<std::uint64_t, 2> memory_policy() {
   return {static_cast<std::uint64_t>(mode), nodes[0]};
 }
 
-TEST(MemoryOnNode, HoldsForItsThreadAndThoseThatItStarts) {
+TEST(MemoryOnNode, AppliesToItsThreadAndThoseThatItStarts) {
   {
     const MemoryOnNode tried(0);
     if (!tried.why_not().empty()) {
@@ -70,7 +68,7 @@ TEST(MemoryOnNode, HoldsForItsThreadAndThoseThatItStarts) {
   EXPECT_EQ(memory_policy(), before);
 }
 
-TEST(MemoryOnNode, SaysWhyItCannotBe) {
+TEST(MemoryOnNode, ExplainsWhyItIsImpossible) {
   const auto before = memory_policy();
   const MemoryOnNode missing(1000);
   EXPECT_THAT(missing.why_not(), ::testing::HasSubstr("_mempolicy: "));

@@ -122,7 +122,7 @@ TEST(Cast, NarrowsToNearestAndKeepsNaN) {
   }
 }
 
-TEST(Cast, TakesOne16BitTypeToTheOther) {
+TEST(Cast, ConvertsBetween16BitTypes) {
   const auto bits = patterns();
   const auto count = static_cast<std::int64_t>(bits.size());
   for (const DType from : {DType::bf16, DType::f16}) {
@@ -140,7 +140,7 @@ TEST(Cast, TakesOne16BitTypeToTheOther) {
   }
 }
 
-TEST(Cast, TouchesNothingBehindTailsOfEveryLength) {
+TEST(Cast, WritesNothingAfterTheEnd) {
   const std::vector<DType> types{DType::f32, DType::bf16, DType::f16};
   for (std::int64_t count = 0; count <= 70; ++count) {
     const auto values = test::random_floats(count, 1);

@@ -49,7 +49,7 @@ TEST(Tiles, CoverEveryRangeInTheOrderOfMemory) {
   }
 }
 
-TEST(JoinRows, PutsPartsAndZerosOneBehindTheOther) {
+TEST(JoinRows, ConcatenatesPartsAndZeros) {
   struct Sizes {
     std::int64_t rows;
     std::vector<std::int64_t> widths;

@@ -81,7 +81,7 @@ TEST(RowPlan, CountsEveryRowOfAGroupOnce) {
   }
 }
 
-TEST(RowPlan, KeepsGroupsWholeOnlyWhereThreadsStayBusy) {
+TEST(RowPlan, SplitsGroupsIfThreadsWouldBeIdle) {
   const ChannelTiling four{.batch = 1, .groups = 4, .rows = 9, .width = 16, .channels = 64};
   EXPECT_TRUE(RowPlan(four, 1).whole_groups());
   EXPECT_TRUE(RowPlan(four, 2).whole_groups());

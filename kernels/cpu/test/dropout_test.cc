@@ -61,7 +61,7 @@ TEST(Dropout, KeepsEverythingAtOneAndInANegativeStep) {
   });
 }
 
-TEST(Dropout, DropsWhatIsNoNumberToo) {
+TEST(Dropout, DropsNanToo) {
   test::for_teams([](ThreadTeam& team) {
     const GuardedFloats x(64);
     const ChannelView view{.batch = 1, .channels = 64};

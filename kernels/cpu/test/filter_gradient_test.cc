@@ -138,7 +138,7 @@ TEST(FilterGradientPlan, IsEmptyForWhatTheKernelDoesNotKnow) {
   EXPECT_FALSE(plan({2, 4, 8, 1, 4, 8, 1, 1, 1, 1})) << "one column";
 }
 
-TEST(FilterGradientPlan, SaysWhatIsDoneInExcess) {
+TEST(FilterGradientPlan, ReportsTheExcessWork) {
   const FilterGradientShape three_filters{3, 1, 8, 8, 3, 8, 8, 1, 1, 1};
   EXPECT_DOUBLE_EQ(plan_filter_gradient(three_filters, DType::f32, 3)->excess, 1);
   EXPECT_DOUBLE_EQ(plan_filter_gradient(three_filters, DType::f32, 2)->excess, 4.0 / 3);

@@ -42,7 +42,7 @@ TEST(RichestIsa, IsWhatTheProcessorOffers) {
   EXPECT_EQ(richest_isa([](auto, auto) { return CpuidRegisters{}; }), "");
 }
 
-TEST(CostlyVariables, TellOfInstructionsThatAreLeftOut) {
+TEST(CostlyVariables, ReportUnusedInstructions) {
   const auto of_sse =
       ElementsAre(AllOf(HasSubstr("MAX_CPU_ISA=sse41 prevents oneDNN from using AVX512_CORE_BF16"),
                         HasSubstr("unset")));
@@ -52,7 +52,7 @@ TEST(CostlyVariables, TellOfInstructionsThatAreLeftOut) {
               ElementsAre(HasSubstr("ONEDNN_CPU_ISA_HINTS=PREFER_YMM")));
 }
 
-TEST(CostlyVariables, AreNoneWhereNothingIsLost) {
+TEST(CostlyVariables, AreAbsentIfNothingIsLost) {
   EXPECT_THAT(costs(zen4, {}), IsEmpty());
   EXPECT_THAT(costs(zen4, {{"ONEDNN_MAX_CPU_ISA", "AVX512_CORE_AMX"}}), IsEmpty());
   EXPECT_THAT(costs(zen4, {{"ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16"}}), IsEmpty());
@@ -62,7 +62,7 @@ TEST(CostlyVariables, AreNoneWhereNothingIsLost) {
   EXPECT_THAT(costs(zen4, {{"ONEDNN_VERBOSE", "0"}}), IsEmpty());
 }
 
-TEST(CostlyVariables, TellOfLinesThatAreWrittenInEveryStep) {
+TEST(CostlyVariables, ReportOutputInEveryStep) {
   EXPECT_THAT(costs(zen4, {{"DNNL_VERBOSE", "2"}}),
               ElementsAre(HasSubstr("DNNL_VERBOSE=2 makes oneDNN write a line")));
 }

@@ -115,7 +115,7 @@ TEST(SoftmaxCrossEntropy, BearsALogitOfMinusInfinityWithoutSmoothing) {
   });
 }
 
-TEST(SoftmaxCrossEntropy, OfNaNIsNaN) {
+TEST(SoftmaxCrossEntropy, KeepsNaN) {
   test::for_teams([](ThreadTeam& team) {
     const std::vector<std::int32_t> labels{2};
     auto values = random_floats(40, 1);
@@ -182,7 +182,7 @@ TEST(TopKAccuracy, CountsStrictlyLargerLogits) {
   });
 }
 
-TEST(TopKAccuracy, CountsALogitThatIsNoNumberAsAMiss) {
+TEST(TopKAccuracy, CountsANanLogitAsAMiss) {
   const std::vector<float> values{std::nanf(""), 1, 2, 3};
   const std::vector<std::int32_t> labels{0};
   test::for_teams([&](ThreadTeam& team) {

@@ -50,7 +50,7 @@ TEST(CheckStacks, ReadsSizesAsOpenmpDoes) {
   }
 }
 
-TEST(CheckStacks, LeavesAloneWhatOpenmpTakesForNone) {
+TEST(CheckStacks, IgnoresInvalidSizesAsOpenmpDoes) {
   for (const char* value :
        {"", " ", "x", "-1", "1T", "1kk", "99999999999999999999", "9999999999G"}) {
     EXPECT_NO_THROW(check_openmp_stack(value)) << value;
@@ -70,7 +70,7 @@ TEST(CheckStacks, NamesTheVariableThatIsTooSmall) {
       check_stacks(holding({{"OMP_STACKSIZE", "1M"}, {"GOMP_STACKSIZE", "1"}}), kUnlimited));
 }
 
-TEST(CheckStacks, HoldsTheLimitOfTheSystemAgainstTheSame) {
+TEST(CheckStacks, ChecksTheLimitOfTheSystemToo) {
   EXPECT_THAT(
       [] { check_stacks(holding({}), 64 * kKibi); },
       ThrowsMessage<UsageError>(HasSubstr("(ulimit -s) is 64 KiB; accepted: at least 256 KiB")));

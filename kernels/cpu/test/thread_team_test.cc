@@ -90,7 +90,7 @@ TEST(ThreadTeam, PinsItsThreadsAndFreesThemAfterwards) {
   team.parallel([&](int) { EXPECT_EQ(allowed_processors(), before); });
 }
 
-TEST(ThreadTeam, SeveralHostThreadsHaveTeamsOfTheirOwn) {
+TEST(ThreadTeam, IsSeparateForEachHostThread) {
   std::atomic<int> calls = 0;
   std::vector<std::jthread> hosts;
   for (int host = 0; host < 3; ++host) {
@@ -105,14 +105,14 @@ TEST(ThreadTeam, SeveralHostThreadsHaveTeamsOfTheirOwn) {
   EXPECT_EQ(calls, 3 * 2 * 10);
 }
 
-TEST(ThreadTeam, RefusesWhatItCannotBe) {
+TEST(ThreadTeam, RefusesInvalidArguments) {
   EXPECT_THROW(ThreadTeam({}, false), UsageError);
   EXPECT_THROW(ThreadTeam({-1}, false), DeviceError);
   EXPECT_THROW(ThreadTeam({CPU_SETSIZE}, false), DeviceError);
   EXPECT_THROW(ThreadTeam({CPU_SETSIZE - 1}, true), DeviceError);
 }
 
-TEST(ThreadTeam, RunsOnThreadsThatAreThereWhateverTheEnvironmentSays) {
+TEST(ThreadTeam, StartsAllThreadsDespiteTheEnvironment) {
   const int before = omp_get_max_active_levels();
   omp_set_max_active_levels(0);  // OMP_MAX_ACTIVE_LEVELS=0: a team is its first thread
   {

@@ -82,7 +82,7 @@ TEST(TileCopier, CopiesALineWhereTheOrderIsTheSame) {
   EXPECT_EQ(to.values(), test::rounded(DType::bf16, values));
 }
 
-TEST(TileCopier, RefusesWhatIsNoOrder) {
+TEST(TileCopier, RefusesAnInvalidOrder) {
   const TileOrder odd = order_of(reversed(24, 1));
   EXPECT_THROW(TileCopier(odd, DType::bf16), InternalError);
   const TileOrder large = order_of(reversed(2048, 1));

@@ -51,13 +51,13 @@ TEST(ChooseProcessors, FillsOnePackageBeforeTheNext) {
 }
 
 // Many machines number the first threads of all cores before the second ones.
-TEST(ChooseProcessors, GoesByCoresNotByNumbers) {
+TEST(ChooseProcessors, UsesCoresNotNumbers) {
   const Topology topology = synthetic_topology("pack:1 core:2 pu:2(indexes=0,2,1,3)");
   EXPECT_THAT(choose_processors(topology, std::nullopt), ElementsAre(0, 1));
   EXPECT_THAT(choose_processors(topology, 4), ElementsAre(0, 1, 2, 3));
 }
 
-TEST(ChooseProcessors, UsesOnlyWhatIsAllowed) {
+TEST(ChooseProcessors, UsesOnlyAllowedProcessors) {
   EXPECT_THAT(choose_processors(restricted("pack:2 core:4 pu:2", {3, 8, 9}), std::nullopt),
               ElementsAre(3, 8));
   EXPECT_THAT(choose_processors(restricted("pack:2 core:4 pu:2", {3, 8, 9}), 3),
@@ -76,7 +76,7 @@ TEST(ChooseProcessors, RefusesMoreThreadsThanProcessors) {
   EXPECT_THROW(choose_processors(Topology{}, std::nullopt), UsageError);
 }
 
-TEST(SyntheticTopology, TellsPackageNodeCoreAndSibling) {
+TEST(SyntheticTopology, GivesPackageNodeCoreAndSibling) {
   const Topology topology = synthetic_topology("pack:2 [numa] core:1 pu:2");
   EXPECT_THAT(
       topology.processors,

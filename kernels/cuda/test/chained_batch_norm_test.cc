@@ -90,7 +90,7 @@ std::vector<double> as_doubles(const std::vector<float>& values) {
 
 /// Compares the backward of a stored normalised tensor with the backward that recomputes it. All
 /// elements of a channel are equal, and beta brings them within a rounding of 0.
-TEST(MaskFromX, IsThatOfWhatIsKeptToTheBit) {
+TEST(MaskFromX, EqualsTheMaskOfTheStoredTensorExactly) {
   constexpr std::int64_t kChannels = 512;
   constexpr std::int64_t kPixels = 4;
   const Shape shape{1, kChannels, 1, kPixels};

@@ -85,7 +85,7 @@ bool has_engines(Convolutions& convolutions, const ConvolutionProblem& problem) 
   return !convolutions.choices(problem).empty();
 }
 
-TEST(ConvolutionEpilogue, IsTheOneThatCudnnIsTold) {
+TEST(ConvolutionEpilogue, IsDescribedToCudnnAsRequested) {
   const auto convolutions = make_cudnn_convolutions(properties_of("sm_90").value(), true);
   int compared = 0;
   for (const auto& [name, problem] : fused_cases()) {
@@ -102,7 +102,7 @@ TEST(ConvolutionEpilogue, IsTheOneThatCudnnIsTold) {
   EXPECT_GT(compared, 300);
 }
 
-TEST(ConvolutionEpilogue, KeepsWhatIsBetweenOperationsInF32AndOutOfMemory) {
+TEST(ConvolutionEpilogue, KeepsIntermediateTensorsInF32AndOutOfMemory) {
   for (const DType dtype : kTypes) {
     ConvolutionProblem problem = cases_of(Order::nhwc, Pass::forward).front().problem;
     problem.dtype = dtype;
@@ -213,7 +213,7 @@ TEST(ConvolutionEpilogue, HasEnginesOnTensorCoresWhereThePlainConvolutionHas) {
   }
 }
 
-TEST(ConvolutionEpilogue, IsLeftToOthersWhereNoReadyEngineIsFast) {
+TEST(ConvolutionEpilogue, IsNotOfferedIfNoReadyEngineIsFast) {
   const auto convolutions = make_cudnn_convolutions(properties_of("sm_90").value(), true);
   ConvolutionProblem problem = cases_of(Order::nhwc, Pass::forward).front().problem;
   for (const Epilogue& epilogue : {Epilogue{.activation = kRelu}, Epilogue{.residual = true},

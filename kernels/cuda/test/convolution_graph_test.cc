@@ -24,7 +24,7 @@ std::optional<std::vector<double>> compute(const Told& told, const Tensors& tens
   return convolve(told, memories) ? std::optional(memories.at(3)) : std::nullopt;
 }
 
-TEST(ConvolutionGraph, TellsCudnnTheConvolutionThatIsAskedFor) {
+TEST(ConvolutionGraph, DescribesTheRequestedConvolutionToCudnn) {
   int compared = 0;
   for (const Pass pass : kPasses) {
     for (const Order order : kOrders) {

@@ -100,7 +100,7 @@ ConvolutionProblem with_prologue(ConvolutionProblem problem) {
   return problem;
 }
 
-TEST(ConvolutionPrologue, IsTheOneThatCudnnIsTold) {
+TEST(ConvolutionPrologue, IsDescribedToCudnnAsRequested) {
   const auto convolutions = make_cudnn_convolutions(properties_of("sm_90").value(), false);
   for (const Pass pass : {Pass::forward, Pass::filter}) {
     int compared = 0;
@@ -128,7 +128,7 @@ ConvolutionProblem example_behind(Pass pass) {
                         .window = {.kernel = {3, 3}, .pad_before = {1, 1}, .pad_after = {1, 1}}});
 }
 
-TEST(ConvolutionPrologue, IsInF16AndWhatIsBetweenIsOutOfMemory) {
+TEST(ConvolutionPrologue, IsInF16WithIntermediateTensorsOutOfMemory) {
   for (const Pass pass : {Pass::forward, Pass::filter}) {
     const nlohmann::json graph = told_graph(example_behind(pass));
     int between = 0;
@@ -281,7 +281,7 @@ TEST(ConvolutionPrologue, HasReadyEnginesOnSomeCardsThatRepeat) {
   }
 }
 
-TEST(ConvolutionPrologue, IsLeftToOthersButInF16AndNhwcWithoutGroups) {
+TEST(ConvolutionPrologue, IsOfferedOnlyInF16AndNhwcWithoutGroups) {
   const auto convolutions = make_cudnn_convolutions(properties_of("sm_90").value(), true);
   const auto expect_none = [&](const ConvolutionProblem& problem) {
     EXPECT_TRUE(convolutions->choices(problem).empty());

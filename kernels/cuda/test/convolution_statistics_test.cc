@@ -68,7 +68,7 @@ ConvolutionProblem with_statistics(ConvolutionProblem problem) {
   return problem;
 }
 
-TEST(ConvolutionStatistics, AreThoseThatCudnnIsTold) {
+TEST(ConvolutionStatistics, AreDescribedToCudnnAsRequested) {
   const auto convolutions = make_cudnn_convolutions(properties_of("sm_90").value(), false);
   int compared = 0;
   for (const auto& [name, plain] : cases_of(Order::nhwc, Pass::forward)) {
@@ -172,7 +172,7 @@ TEST(ConvolutionStatistics, HaveReadyEnginesOnSomeCards) {
   }
 }
 
-TEST(ConvolutionStatistics, AreLeftToOthersButInF16AndNhwc) {
+TEST(ConvolutionStatistics, AreOfferedOnlyInF16AndNhwc) {
   const auto convolutions = make_cudnn_convolutions(properties_of("sm_90").value(), true);
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     for (const Order order : kOrders) {

@@ -17,7 +17,7 @@ namespace {
 
 DeviceProperties card(const char* chip) { return properties_of(chip).value(); }
 
-TEST(DescribedCards, AreKnownToCudnnEveryOne) {
+TEST(DescribedCards, AreAllKnownToCudnn) {
   std::set<int> capabilities;
   for (const DeviceProperties& device : described_cards()) {
     EXPECT_TRUE(knows_capability(device.capability)) << device.name;
@@ -229,7 +229,7 @@ cublasLtMatmulAlgo_t algorithm_of(
   return algorithm;
 }
 
-TEST(Products, AnAlgorithmIsNamedByAllThatSetsItApart) {
+TEST(Products, AnAlgorithmsNameHoldsItsConfiguration) {
   EXPECT_EQ(algorithm_name(algorithm_of({})), "cublaslt:algo0");
   EXPECT_EQ(algorithm_name(algorithm_of({{CUBLASLT_ALGO_CONFIG_TILE_ID, 20},
                                          {CUBLASLT_ALGO_CONFIG_STAGES_ID, 35},
@@ -252,7 +252,7 @@ TEST(Products, SumsThatAreAddedUpInTheResultMayVary) {
   EXPECT_FALSE(repeats(reduced_by(CUBLASLT_REDUCTION_SCHEME_INPLACE)));
 }
 
-TEST(Products, ADescribedCardHasOneChoiceOfWhichNoPlanIsMade) {
+TEST(Products, ADescribedCardHasOneChoiceWithoutAPlan) {
   const auto choices =
       make_cublas_products(card("sm_90"), false)
           ->choices(

@@ -16,7 +16,7 @@ std::unique_ptr<Backend> make_repeating_backend() {
   return cuda::make_emulated_backend();
 }
 
-TEST(EmulatedConvolution, IsOfferedWithItsEpilogueInOneGraphAndBehind) {
+TEST(EmulatedConvolution, IsOfferedWithItsEpilogueFusedAndSeparate) {
   const auto backend = cuda::make_emulated_backend();
   for (const DType dtype : {DType::f32, DType::f16}) {
     for (const KernelCase& one : fused_cases(dtype)) {
@@ -50,7 +50,7 @@ const Candidate& by_estimate(const std::vector<Candidate>& candidates) {
   return *std::ranges::min_element(candidates, {}, &Candidate::seconds);
 }
 
-TEST(EmulatedDepthwise, IsOfferedInEachPassOrderAndTypeAndForwardAndForDataFirstOfEqualEstimates) {
+TEST(EmulatedDepthwise, IsOfferedInEachPassLayoutAndType) {
   const auto backend = cuda::make_emulated_backend();
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     ASSERT_FALSE(depthwise_cases(dtype).empty());
@@ -134,7 +134,7 @@ TEST(EmulatedConvolution, GivesStatisticsInF16AndNhwcAndIsOfferedWithoutThem) {
   }
 }
 
-TEST(EmulatedConvolution, NormalizesWhatItReadsInF16AndNhwcAndIsOfferedBehindAKernelThatDoes) {
+TEST(EmulatedConvolution, NormalizesItsInputInF16AndNhwc) {
   const auto backend = cuda::make_emulated_backend();
   int seen = 0;
   for (const KernelCase& one : chained_cases(DType::f16)) {
@@ -184,7 +184,7 @@ TEST(EmulatedConvolution, NormalizesNothingInOtherTypesAndFormsThanCudnn) {
   }
 }
 
-TEST(EmulatedClock, IsThatOfTheCyclesThatAKernelCounts) {
+TEST(EmulatedClock, IsMeasuredByTheCyclesOfAKernel) {
   // The clock of the emulator's device.h.
   EXPECT_DOUBLE_EQ(cuda::make_emulated_backend()->measure_clock().value(), 1.5e9);
 }

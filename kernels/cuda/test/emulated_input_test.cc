@@ -145,7 +145,7 @@ int wrong_schedules(const Waits& waits) {
   return wrong;
 }
 
-TEST(EmulatedInput, EachKernelFindsItsBatchWhateverRunsWhen) { EXPECT_EQ(wrong_schedules({}), 0); }
+TEST(EmulatedInput, EachKernelReadsItsBatchInAnySchedule) { EXPECT_EQ(wrong_schedules({}), 0); }
 
 TEST(EmulatedInput, APlaceThatIsWrittenTooEarlyIsSeen) {
   EXPECT_GT(wrong_schedules({.copies_for_kernels = false}), 0);
@@ -341,7 +341,7 @@ void run_on_told_content(Given given, bool recorded) {
   }
 }
 
-TEST(EmulatedInput, IsNotBroughtAgainWhereItsContentIsTheSame) {
+TEST(EmulatedInput, IsNotCopiedAgainIfItsContentIsTheSame) {
   for (const Given given : {Given::floats, Given::pixels}) {
     run_on_told_content(given, /*recorded=*/false);
     run_on_told_content(given, /*recorded=*/true);

@@ -99,7 +99,7 @@ std::set<std::pair<std::string, int>> check_cases(DType dtype) {
   return seen;
 }
 
-TEST(Launches, AreAsManyAsThePlanSaysInEveryCaseAndWay) {
+TEST(Launches, EqualThePlannedNumberInEveryCase) {
   auto seen = check_cases(DType::f16);
   seen.merge(check_cases(DType::bf16));
   seen.merge(check_cases(DType::f32));
@@ -123,7 +123,7 @@ TEST(Launches, AreAsManyAsThePlanSaysInEveryCaseAndWay) {
   }
 }
 
-TEST(Launches, OfAStepOfANetworkAreAsManyAsThePlanSays) {
+TEST(Launches, EqualThePlannedNumberInANetwork) {
   const auto backend = cuda::make_emulated_backend();
   for (const char* model : {"resnet50_v1.5", "mobilenet", "lenet"}) {
     const Recorded recorded(training_graph(model, DType::f16, *backend), *backend,
@@ -134,7 +134,7 @@ TEST(Launches, OfAStepOfANetworkAreAsManyAsThePlanSays) {
   }
 }
 
-TEST(Launches, AreNoneWhereAFlattenedTensorStaysWhereItIs) {
+TEST(Launches, AreZeroForAFlattenInPlace) {
   const auto backend = cuda::make_emulated_backend();
   const Recorded recorded(training_graph("lenet", DType::f32, *backend), *backend,
                           DataFormat::nchw);
@@ -160,7 +160,7 @@ Graph graph_of_many(const OpDef& op, const Attributes& attributes, std::size_t i
   return graph;
 }
 
-TEST(Launches, OfMoreTensorsThanAKernelTakesAreSeveral) {
+TEST(Launches, AreSeveralForMoreTensorsThanOneKernelTakes) {
   const auto backend = cuda::make_emulated_backend();
   const auto expect = [&](const Graph& graph, int launches) {
     const Recorded recorded(graph, *backend, DataFormat::nhwc);

@@ -93,7 +93,7 @@ TEST_F(PlannedCard, HasThePlanOfTheDeviceThatItDescribes) {
   EXPECT_EQ(plan_for(path), plan_on(*make_emulated_backend()));
 }
 
-TEST_F(PlannedCard, GoesByWhatWasReachedWhereTheFileSaysSo) {
+TEST_F(PlannedCard, UsesMeasuredSpeedsOfTheFile) {
   DeviceProperties device = described_device("sm_90");
   const CardSpeeds sheet = planning_speeds(device);
   EXPECT_EQ(sheet.bytes_per_second, 3350e9);
@@ -117,7 +117,7 @@ TEST_F(PlannedCard, WithoutTf32HasNoSpeedOfIt) {
   EXPECT_THAT(planning_text(described_device("sm_80")), HasSubstr("TF32"));
 }
 
-TEST_F(PlannedCard, OfAnH200IsPlannedFor) {
+TEST_F(PlannedCard, IncludesTheH200) {
   const PlannedGpu planned = make_emulated_provider()->make_planner(H200, {});
   EXPECT_EQ(planned.gpu.name, "NVIDIA H200");
   EXPECT_EQ(planned.gpu.capability, 90);
@@ -130,7 +130,7 @@ TEST_F(PlannedCard, OfAnH200IsPlannedFor) {
   EXPECT_EQ(described_device(H200).sheet.bytes_per_second, 4.8e12);
 }
 
-TEST_F(PlannedCard, IsRefusedInASentenceWhereTheFileIsBad) {
+TEST_F(PlannedCard, IsRefusedIfTheFileIsInvalid) {
   const std::string missing = file("") + ".not";
   EXPECT_EQ(refusal_of(missing), "this is neither a known GPU nor an existing file");
   EXPECT_EQ(refusal_of(std::filesystem::path(missing).parent_path().string()),
@@ -195,7 +195,7 @@ class Machine {
   int count_;
 };
 
-TEST(PresentGpus, AreThoseThatAreNewEnough) {
+TEST(PresentGpus, OmitGpusThatAreTooOld) {
   const Machine machine({75, 70, 90});
   const auto provider = make_emulated_provider();
   const PresentGpus present = provider->gpus();
@@ -214,7 +214,7 @@ TEST(PresentGpus, AreThoseThatAreNewEnough) {
   EXPECT_THROW(provider->make_backend(2, {}), UsageError);
 }
 
-TEST(PresentGpus, AreNoneWhereAllAreTooOld) {
+TEST(PresentGpus, AreRefusedIfAllAreTooOld) {
   const Machine machine({70, 61});
   try {
     make_emulated_provider()->gpus();

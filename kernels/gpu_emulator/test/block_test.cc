@@ -63,7 +63,7 @@ void meet_at_two_places(float* memory) {
   }
 }
 
-TEST_F(BlockTest, LanesMeetAtOneBarrier) {
+TEST_F(BlockTest, AllLanesReachTheSameBarrier) {
   EXPECT_THAT(failures_of(meet_at_two_places<false>),
               all(HasSubstr("all lanes must reach the same barrier")));
   EXPECT_THAT(failures_of(meet_at_two_places<true>), kNone);
@@ -114,7 +114,7 @@ void shuffle_of_a_warp(float* memory) {
   memory[threadIdx.x] = __shfl_down_sync(0xFFFFFFFFU, memory[threadIdx.x], 1);
 }
 
-TEST_F(BlockTest, AMaskHoldsNoLanesThatTheBlockLacks) {
+TEST_F(BlockTest, AMaskHoldsOnlyLanesOfTheBlock) {
   EXPECT_THAT(failures_of(shuffle_of_a_warp, 52),
               all(HasSubstr("the mask 0xffffffff includes lanes that the block does not have: the "
                             "warp has 20 lanes")));
@@ -145,7 +145,7 @@ void vote_between_barriers(float* memory) {
   memory[threadIdx.x] = 1;
 }
 
-TEST_F(BlockTest, ALaneAtTheBarrierIsMissedByItsWarp) {
+TEST_F(BlockTest, AWarpDetectsALaneWaitingAtTheBarrier) {
   EXPECT_THAT(failures_of(vote_between_barriers<false>),
               all(testing::AnyOf(HasSubstr(": lane 3 waits in __syncthreads"),
                                  HasSubstr("all lanes must reach the same barrier"))));
@@ -185,7 +185,7 @@ void write_shared(float* memory) {
   place[static_cast<int>(memory[threadIdx.x]) + first + static_cast<int>(threadIdx.x)] = 1;
 }
 
-TEST_F(BlockTest, NobodyWritesBehindSharedMemory) {
+TEST_F(BlockTest, NoLaneWritesPastSharedMemory) {
   const auto says = [](const char* text) {
     return testing::Each(AllOf(HasSubstr("kernel planted, block (0, 0, 0): "),
                                HasSubstr("block_test.cc:"), HasSubstr(text)));

@@ -188,7 +188,7 @@ Values launch_on_two_streams() {
   return memory.values_now();
 }
 
-TEST_F(GraphTest, AGraphDoesNotRunBesideItself) {
+TEST_F(GraphTest, AGraphDoesNotOverlapItself) {
   expect_caught(all_of(2), launch_on_two_streams, replay_on_two_streams);
 }
 
@@ -278,7 +278,7 @@ TEST_F(GraphTest, ForksAreJoined) {
   EXPECT_THAT(capture(true), IsEmpty());
 }
 
-TEST_F(GraphTest, ACaptureWaitsForNothingOutsideOfIt) {
+TEST_F(GraphTest, ACaptureWaitsForNothingOutside) {
   const OnDevice<float> memory(all_of(0));
   const Stream stream;
   const Stream other;

@@ -33,7 +33,7 @@ class MemoryTest : public EmulatedTest {
 };
 using MemoryDeathTest = MemoryTest;
 
-TEST_F(MemoryTest, NobodyWritesBesideAnAllocation) {
+TEST_F(MemoryTest, NoKernelWritesOutsideAnAllocation) {
   EXPECT_THAT(failure_of_kernel(write_at<25>),
               HasSubstr("planted wrote 0 bytes past the end of an allocation of 100 bytes"));
   EXPECT_THAT(failure_of_kernel(write_at<-1>),
@@ -42,7 +42,7 @@ TEST_F(MemoryTest, NobodyWritesBesideAnAllocation) {
   EXPECT_THAT(failure_of_kernel(write_at<0>), IsEmpty());
 }
 
-TEST_F(MemoryDeathTest, NobodyTouchesThePagesBesideAnAllocation) {
+TEST_F(MemoryDeathTest, NoKernelAccessesPagesNextToAnAllocation) {
   EXPECT_DEATH(failure_of_kernel(write_at<1000>),
                "kernel planted, block \\(0, 0, 0\\), lane 0: accessed .*: 3900 bytes past the end "
                "of an allocation of 100 bytes");
@@ -100,7 +100,7 @@ TEST_F(MemoryDeathTest, TheHostDoesNotTouchTheDevicesMemory) {
   EXPECT_EQ(pinned[0], 2);
 }
 
-TEST_F(MemoryTest, MemoryThatNobodySetIsNotANumber) {
+TEST_F(MemoryTest, UninitializedMemoryIsNan) {
   const OnDevice<float> unset(8);
   EXPECT_THAT(unset.values(), Each(testing::IsNan()));
   const OnDevice<float> sum(8);

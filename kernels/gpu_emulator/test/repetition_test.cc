@@ -105,7 +105,7 @@ void reverse_in_warp(const float* from, float* to) {
   to[threadIdx.x] = values[threadIdx.x ^ (kWarpLanes - 1)];
 }
 
-TEST_F(RepetitionTest, AWarpDoesNotRunInStepUnlessItMeets) {
+TEST_F(RepetitionTest, AWarpDoesNotRunInLockstepWithoutABarrier) {
   EXPECT_THAT(failure_of_kernel(reverse_in_warp<false>), says(kLanesRace));
   EXPECT_THAT(failure_of_kernel(reverse_in_warp<true>), IsEmpty());
 }
@@ -235,7 +235,7 @@ void read_shared_at(const float* from, float* to) {
   to[threadIdx.x] = place[threadIdx.x + distance];
 }
 
-TEST_F(RepetitionTest, NobodyReadsBehindSharedMemory) {
+TEST_F(RepetitionTest, NoLaneReadsPastSharedMemory) {
   EXPECT_THAT(failure_of_kernel(read_shared_at<1>), says("depends on uninitialized shared memory"));
   EXPECT_THAT(failure_of_kernel(read_shared_at<0>), IsEmpty());
 }
@@ -245,7 +245,7 @@ void read_at(const float* from, float* to) {
   to[threadIdx.x] = from[static_cast<int>(threadIdx.x) + distance];
 }
 
-TEST_F(RepetitionTest, NobodyReadsBesideAnAllocation) {
+TEST_F(RepetitionTest, NoKernelReadsOutsideAnAllocation) {
   const auto failure = [](Kernel kernel) {
     // Not a multiple of the alignment, so that bytes remain after the last element.
     const OnDevice<float> from(ascending(kLanes - 1));
@@ -271,7 +271,7 @@ TEST_F(RepetitionTest, AKernelThatRunsAgainHasRunOnce) {
   }
 }
 
-TEST_F(RepetitionTest, AFaultLeavesNothingBehind) {
+TEST_F(RepetitionTest, AFaultDoesNotAffectLaterKernels) {
   EXPECT_THAT(failure_of_kernel(sum_shared<false>), testing::Not(IsEmpty()));
   const OnDevice<float> from(ascending(kLanes - 1));
   const OnDevice<float> to(kLanes - 1);

@@ -69,7 +69,7 @@ Values hand_over_by_an_old_event() {
   return to.values_now();
 }
 
-TEST_F(RuntimeTest, AnEventStandsForWhatCameBeforeIt) {
+TEST_F(RuntimeTest, AnEventCoversOnlyEarlierWork) {
   expect_caught(all_of(3), hand_over_by_an_old_event<true>, hand_over_by_an_old_event<false>);
 }
 
@@ -107,7 +107,7 @@ TEST_F(RuntimeTest, AHostsSlotIsReusedWhenItIsCopied) {
   expect_caught(all_of(1), reuse_pinned_slot<false>, reuse_pinned_slot<true>);
 }
 
-TEST_F(RuntimeTest, OnlyPageableMemoryMayChangeBehindTheCall) {
+TEST_F(RuntimeTest, OnlyPageableMemoryMayChangeAfterTheCall) {
   expect_caught(all_of(1), reuse_pinned_slot<false>, reuse_pageable_slot);
 }
 
@@ -179,7 +179,7 @@ TEST_F(RuntimeTest, TheHostWaitsBeforeItReads) {
   expect_caught(all_of(2), read_result<Waits::never>, read_result<Waits::by_asking>);
 }
 
-TEST_F(RuntimeTest, FreeingMemoryWaitsForThoseWhoUseIt) {
+TEST_F(RuntimeTest, FreeingMemoryWaitsForItsUsers) {
   expect_caught(all_of(2), read_result<Waits::never>, read_result<Waits::frees>);
 }
 
@@ -240,7 +240,7 @@ Values wait_for_a_stream() {
   return to.values_now();
 }
 
-TEST_F(RuntimeTest, AStreamsEndSaysNothingOfOthers) {
+TEST_F(RuntimeTest, WaitingForAStreamDoesNotWaitForOthers) {
   expect_caught(all_of(2), wait_for_a_stream<true>, wait_for_a_stream<false>);
 }
 
@@ -285,7 +285,7 @@ TEST_F(RuntimeTest, DestroyedHandlesAreRefused) {
   EXPECT_EQ(asked(cudaEventSynchronize(event)), cudaErrorInvalidResourceHandle);
 }
 
-TEST_F(RuntimeTest, AnErrorThatNobodyAskedForIsToldAtTheNextLaunch) {
+TEST_F(RuntimeTest, AnUncheckedErrorIsReportedAtTheNextLaunch) {
   const OnDevice<float> memory(all_of(1));
   const auto go_on = [&](bool asks) {
     return failure_of([&] {
@@ -307,7 +307,7 @@ void miss_a_barrier(float* memory) {
   memory[threadIdx.x] = 1;
 }
 
-TEST_F(RuntimeTest, AKernelsFaultIsToldByEveryLaterCall) {
+TEST_F(RuntimeTest, EveryLaterCallReportsAKernelsFault) {
   const OnDevice<float> memory(all_of(1));
   launch(nullptr, {"planted", 1, kCount}, miss_a_barrier, memory.data());
   EXPECT_EQ(asked(cudaDeviceSynchronize()), cudaErrorLaunchFailure);
@@ -341,7 +341,7 @@ TEST_F(RuntimeTest, TimeIsTakenBetweenEventsThatHaveCome) {
   require(cudaEventDestroy(untimed));
 }
 
-TEST_F(RuntimeTest, WorkThatMeetsAnotherStreamsIsTriedUntilThatHasCome) {
+TEST_F(RuntimeTest, WorkIsRetriedUntilAnotherStreamArrives) {
   for (const std::uint64_t seed : kSchedules) {
     set_schedule(seed);
     const Stream first;
@@ -369,7 +369,7 @@ TEST_F(RuntimeTest, WorkThatMeetsAnotherStreamsIsTriedUntilThatHasCome) {
   }
 }
 
-TEST_F(RuntimeTest, WorkOfTheDeviceCallsNoRuntime) {
+TEST_F(RuntimeTest, WorkOfTheDeviceMayNotCallTheRuntime) {
   const auto run = [&](bool calls) {
     return failure_of([&] {
       require(enqueue(nullptr, "planted", [calls] {

@@ -29,7 +29,7 @@ Support batch_norm(Backend& backend, const OpDef& op, ActivationKind kind) {
                           with_epilogue(op, BatchNormAttributes{.epilogue = {.activation = kind}}));
 }
 
-TEST(OnednnBackend, CarriesEveryActivationThatFusionMovesBehindAConvolution) {
+TEST(OnednnBackend, FusesEveryActivationIntoAConvolution) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}});
   for (const auto kind : {ActivationKind::none, ActivationKind::relu, ActivationKind::relu6,
                           ActivationKind::sigmoid, ActivationKind::hard_sigmoid}) {
@@ -41,7 +41,7 @@ TEST(OnednnBackend, CarriesEveryActivationThatFusionMovesBehindAConvolution) {
             "onednn's fully_connected cannot fuse hard_swish");
 }
 
-TEST(OnednnBackend, CarriesOnlyTheReLUsBehindABatchNorm) {
+TEST(OnednnBackend, FusesOnlyReLUsIntoABatchNorm) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}});
   for (const OpDef* op : {&kBatchNorm, &kBatchNormInference, &kBatchNormBackward}) {
     for (const auto kind : {ActivationKind::none, ActivationKind::relu, ActivationKind::relu6}) {

@@ -98,7 +98,7 @@ TEST(DepthwiseFilterGradient, IsOfferedForLargeFilters) {
   EXPECT_FALSE(is_offered({.channels = 1, .filters = 1, .kernel = 5}, DataFormat::automatic));
 }
 
-TEST(DepthwiseDataGradient, LeavesOutOneDnnsSlowKernel) {
+TEST(DepthwiseDataGradient, OmitsTheSlowKernelOfOnednn) {
   Graph graph;
   const ValueId dy = graph.add_input("dy", {.dtype = DType::bf16, .shape = {2, 64, 14, 14}});
   const ValueId w = graph.add_input("w", {.dtype = DType::bf16, .shape = {64, 1, 3, 3}});

@@ -29,7 +29,7 @@ TEST(OnednnBackend, RefusesImagesWhoseElementsTakeMoreThan31Bits) {
 }
 
 // This program runs with ONEDNN_DEFAULT_FPMATH_MODE=BF16.
-TEST(OnednnBackend, ComputesInTheTypeAskedForWhateverTheEnvironmentSays) {
+TEST(OnednnBackend, ComputesInTheRequestedTypeDespiteTheEnvironment) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}});
   EXPECT_EQ(dnnl::primitive_attr().get_fpmath_mode(), dnnl::fpmath_mode::strict);
 }

@@ -83,7 +83,7 @@ TEST(TileOrder, IsThatOfOnednnsReorders) {
   }
 }
 
-TEST(TileOrder, IsNoneWhereTheAxesAreCutDifferently) {
+TEST(TileOrder, IsAbsentIfTheTilesDiffer) {
   const auto order = [](const memory::dims& dims, Tag from, Tag to) {
     return tile_order(desc(dims, from, memory::data_type::f32),
                       desc(dims, to, memory::data_type::bf16));

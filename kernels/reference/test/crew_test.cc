@@ -175,7 +175,7 @@ void expect_the_definition(const Shape& x, const Shape& w, std::int64_t groups, 
               testing::Pointwise(testing::DoubleNear(1e-10), of_weights));
 }
 
-TEST(ReferenceConvolution, OfLargePlanesIsWhatTheDefinitionSays) {
+TEST(ReferenceConvolution, FollowsTheDefinitionForLargePlanes) {
   expect_the_definition({2, 4, 70, 67}, {6, 2, 3, 3}, 2, 1);
   expect_the_definition({1, 3, 90, 80}, {4, 3, 1, 1}, 1, 0);
 }

@@ -74,7 +74,7 @@ TEST(Product, IsExactForEverySizeAndWritesNothingElse) {
   }
 }
 
-TEST(Product, TakesFactorsThatLieTheOtherWayAndAdds) {
+TEST(Product, AcceptsTransposedFactorsAndAdds) {
   expect_exact(5, 11, 18, {.a_transposed = true});
   expect_exact(5, 11, 18, {.b_transposed = true, .add = true});
 }

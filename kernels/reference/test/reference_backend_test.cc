@@ -115,7 +115,7 @@ TEST(ReferenceOptimizer, RmspropAddsEpsilonUnderTheRootAndBeginsAtOne) {
   EXPECT_THAT(trajectory.variables, ElementsAre(0.75F, 0.0F));
 }
 
-TEST(ReferenceOptimizer, AdamAddsEpsilonBesideTheRootAndCorrectsItsBias) {
+TEST(ReferenceOptimizer, AdamAddsEpsilonOutsideTheRootAndCorrectsItsBias) {
   const OptimizerSettings settings{.rule = AdamRule{.beta1 = 0.5, .beta2 = 0.96, .epsilon = 1}};
   // m = 2.5, v = 1, w = 1 - 0.5 * 0.2 / 0.5 * 2.5 / 2; then m = 1.75, v = 1,
   // w = 0.75 - 0.5 * 0.28 / 0.75 * 1.75 / 2.

@@ -44,7 +44,7 @@ std::string refusal(const Graph& graph, Backend& backend, const Choices& pinned)
   return "none";
 }
 
-TEST(Choices, LowerAGraphAgainAsItWasWhateverIsEstimatedThen) {
+TEST(Choices, ReproduceALoweringDespiteOtherEstimates) {
   const Graph graph = example();
   TwoLayoutBackend backend;
   backend.seconds = {{&kAvgPool, {9, 1}}, {&kActivation, {1, 9}}};
@@ -59,7 +59,7 @@ TEST(Choices, LowerAGraphAgainAsItWasWhateverIsEstimatedThen) {
   EXPECT_EQ(again.choices, first.choices);
 }
 
-TEST(Choices, OfAnotherNetworkAreRefused) {
+TEST(Choices, AreRefusedForAnotherNetwork) {
   const Graph graph = example();
   TwoLayoutBackend backend;
   const Choices whole = lower(graph, backend, {}).choices;
@@ -86,7 +86,7 @@ TEST(Choices, OfAnotherNetworkAreRefused) {
             "they are older than fused input normalization, use --conv_prologue=false");
 }
 
-TEST(Choices, OfAnotherDeviceAreRefused) {
+TEST(Choices, AreRefusedForAnotherDevice) {
   const Graph graph = example();
   TwoLayoutBackend backend;
   Choices pinned = lower(graph, backend, {}).choices;
@@ -142,7 +142,7 @@ struct TimedWays {
   }
 };
 
-TEST(Tuner, DecidesAmongThoseOfTheChosenLayouts) {
+TEST(Tuner, DecidesAmongKernelsOfTheChosenLayouts) {
   const Graph graph = example();
   TwoWaysBackend backend;
   backend.seconds = {{&kAvgPool, {9, 1}}, {&kActivation, {9, 1}}};
@@ -163,7 +163,7 @@ TEST(Tuner, LeavesTiesToTheEstimates) {
   EXPECT_THAT(implementations(lowered), ElementsAre("b first", "b second"));
 }
 
-TEST(Tuner, LeavesOutWhatCannotBeRun) {
+TEST(Tuner, SkipsKernelsThatCannotRun) {
   const Graph graph = example();
   TwoWaysBackend backend;
   backend.seconds = {{&kAvgPool, {9, 1}}, {&kActivation, {9, 1}}};
@@ -174,7 +174,7 @@ TEST(Tuner, LeavesOutWhatCannotBeRun) {
   EXPECT_THAT(implementations(lowered), ElementsAre("b second", "b first"));
 }
 
-TEST(Tuner, AsksAboutSoManyAsItIsTold) {
+TEST(Tuner, AsksAboutTheRequestedNumberOfKernels) {
   const Graph graph = example();
   TwoWaysBackend backend;
   backend.ways = {" first", " second", " third"};
@@ -203,7 +203,7 @@ TEST(Tuner, TimesTheBestOfEachWayBeforeTheOthers) {
               ElementsAre("pool a first", "pool a fused", "relu a first", "relu a fused"));
 }
 
-TEST(Tuner, IsNotAskedWhereThereIsNothingToDecide) {
+TEST(Tuner, IsNotAskedWithoutAChoice) {
   const Graph graph = example();
   TimedWays ways;
   TwoLayoutBackend one_way;
@@ -227,7 +227,7 @@ TEST(Tuner, IsNotAskedAboutNodesThatReadOpaqueValues) {
   EXPECT_THAT(ways.asked, ElementsAre("pool a first", "pool a second"));
 }
 
-TEST(Deterministic, LeavesOutWhatDoesNotRepeatItsBits) {
+TEST(Deterministic, SkipsKernelsThatDoNotRepeatTheirBits) {
   const Graph graph = example();
   TwoWaysBackend backend;
   backend.deterministic = {{" first", false}};

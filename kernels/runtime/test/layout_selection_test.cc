@@ -53,7 +53,7 @@ TEST(LayoutSelection, CountsOneReorderForAllReadersOfALayout) {
   EXPECT_DOUBLE_EQ(select_layouts(problem).seconds, 1 + 3 + 3);
 }
 
-TEST(LayoutSelection, LetsAKernelThatTakesAnyLayoutReadWhatIsThere) {
+TEST(LayoutSelection, AvoidsReordersForAKernelThatTakesAnyLayout) {
   LayoutProblem problem = chain({{1, 100}}, /*reorder=*/3);
   problem.values.emplace_back();
   problem.nodes.push_back(
@@ -61,7 +61,7 @@ TEST(LayoutSelection, LetsAKernelThatTakesAnyLayoutReadWhatIsThere) {
   EXPECT_DOUBLE_EQ(select_layouts(problem).seconds, 2);
 }
 
-TEST(LayoutSelection, BringsAGradientIntoItsVariablesLayout) {
+TEST(LayoutSelection, ConvertsAGradientToItsVariablesLayout) {
   // Value 0 is the variable, value 2 its gradient, which only comes in layout B.
   LayoutProblem problem;
   problem.starts = {kA, kB};

@@ -32,7 +32,7 @@ ValueId relu(Graph& graph, const std::string& name, ValueId x) {
   return graph.add_node(kActivation, name, ActivationAttributes{ActivationKind::relu}, {x})[0];
 }
 
-TEST(Lowering, ReadsWhatOnlyABackendKnowsInTheLayoutItWasWrittenIn) {
+TEST(Lowering, ReadsOpaqueValuesInTheLayoutOfTheirWriter) {
   const Shape input{1, 1, 4, 4};
   const PoolAttributes pool{.window = {.kernel = {2, 2}, .stride = {2, 2}}, .input = input};
   Graph graph;
@@ -213,7 +213,7 @@ Graph graph_of_chain() {
 }
 LoweredGraph chain(TwoLayoutBackend& backend) { return lower(graph_of_chain(), backend, {}); }
 
-TEST(MemoryLayout, LaysAnOutputOnTheInputThatDiesThere) {
+TEST(MemoryLayout, ReusesTheMemoryOfAnInputThatEndsThere) {
   TwoLayoutBackend backend;
   const LoweredGraph lowered = chain(backend);
   const MemoryLayout layout = lay_out_memory(lowered, {lowered.steps[2].outputs[0]}, {});

@@ -108,7 +108,7 @@ TEST(MemoryPlan, AlignsEveryOffsetAndKeepsGuardsFree) {
   }
 }
 
-TEST(MemoryPlan, ReusesTheMemoryOfWhatIsDead) {
+TEST(MemoryPlan, ReusesTheMemoryOfDeadTensors) {
   const std::vector<PlannedTensor> chain{
       {.bytes = 4096, .first_step = 0, .last_step = 1, .shares = {}},
       {.bytes = 4096, .first_step = 1, .last_step = 2, .shares = {}},
