@@ -34,13 +34,13 @@ std::ptrdiff_t files_in(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-TEST(AtomicFile, LeavesNothingBehindWhenItOnlyChecks) {
+TEST(AtomicFile, LeavesNoFileAfterACheck) {
   const ScratchFolder folder;
   const AtomicFile file(folder.path() / "r.json");
   EXPECT_EQ(files_in(folder.path()), 0);
 }
 
-TEST(AtomicFile, ReplacesWhatWasThere) {
+TEST(AtomicFile, ReplacesAnExistingFile) {
   const ScratchFolder folder;
   const fs::path path = folder.path() / "r.json";
   const AtomicFile file(path);
@@ -58,7 +58,7 @@ TEST(AtomicFile, JoinsTheParts) {
   EXPECT_EQ(contents(folder.path() / "parts"), "one two");
 }
 
-TEST(AtomicFile, GoesByTheNameItIsGiven) {
+TEST(AtomicFile, UsesItsGivenNameInErrors) {
   EXPECT_THAT([] { AtomicFile file("/absent/x", "file of --save"); },
               ThrowsMessage<UsageError>(HasSubstr("cannot write the file of --save '/absent/x'")));
 }
@@ -69,7 +69,7 @@ void make_old(const fs::path& path, std::string_view text, std::chrono::minutes 
   fs::last_write_time(path, fs::file_time_type::clock::now() - age);
 }
 
-TEST(AtomicFile, RemovesWhatKilledRunsLeft) {
+TEST(AtomicFile, RemovesTemporaryFilesOfKilledRuns) {
   const ScratchFolder folder;
   make_old(folder.path() / fmt::format(".r.json.{}.tmp", getpid()), "half", 61min);
   make_old(folder.path() / ".r.json.1-2.tmp", "half", 61min);
@@ -82,7 +82,7 @@ TEST(AtomicFile, RemovesWhatKilledRunsLeft) {
   EXPECT_EQ(files_in(folder.path()), 3);
 }
 
-TEST(AtomicFile, LeavesAloneWhatMayBeWrittenOnAnotherMachine) {
+TEST(AtomicFile, KeepsTemporaryFilesOfOtherMachines) {
   const ScratchFolder folder;
   const fs::path theirs = folder.path() / ".r.json.1.tmp";
   make_old(theirs, "half", 50min);
@@ -90,7 +90,7 @@ TEST(AtomicFile, LeavesAloneWhatMayBeWrittenOnAnotherMachine) {
   EXPECT_TRUE(fs::exists(theirs));
 }
 
-TEST(AtomicFile, LeavesAloneWhatAnotherIsWriting) {
+TEST(AtomicFile, KeepsTemporaryFilesOfOtherProcesses) {
   const ScratchFolder folder;
   const fs::path theirs = folder.path() / fmt::format(".r.json.{}.tmp", getpid());
   const int fd = open(theirs.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -116,7 +116,7 @@ TEST(AtomicFile, KeepsTheModeOfTheFileItReplaces) {
   }
 }
 
-TEST(AtomicFile, MakesTheFileThatADanglingLinkStandsFor) {
+TEST(AtomicFile, CreatesTheTargetOfADanglingLink) {
   const ScratchFolder folder;
   fs::create_directory(folder.path() / "sub");
   fs::create_symlink("sub/real.json", folder.path() / "link.json");
@@ -137,7 +137,7 @@ TEST(AtomicFile, WritesToDevicesAndLeavesThemThere) {
   }
 }
 
-TEST(AtomicFile, WritesToAPipeWithAReaderAndTellsWithoutOne) {
+TEST(AtomicFile, WritesToAPipeOnlyIfItHasAReader) {
   const ScratchFolder folder;
   const fs::path path = folder.path() / "pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
@@ -153,7 +153,7 @@ TEST(AtomicFile, WritesToAPipeWithAReaderAndTellsWithoutOne) {
   close(reader);
 }
 
-TEST(AtomicFile, WritesBehindWhatAnOpenFileHolds) {
+TEST(AtomicFile, AppendsToAnOpenFile) {
   const ScratchFolder folder;
   const fs::path path = folder.path() / "log";
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -167,7 +167,7 @@ TEST(AtomicFile, WritesBehindWhatAnOpenFileHolds) {
   close(fd);
 }
 
-TEST(AtomicFile, FollowsALinkToTheFileItStandsFor) {
+TEST(AtomicFile, FollowsALinkToItsTarget) {
   const ScratchFolder folder;
   std::ofstream(folder.path() / "real.json") << "old";
   fs::create_symlink("real.json", folder.path() / "link.json");
@@ -185,7 +185,7 @@ TEST(AtomicFile, TakesABareNameForAFileInTheCurrentFolder) {
   EXPECT_EQ(contents(folder.path() / "bare.json"), "here");
 }
 
-TEST(AtomicFile, RefusesWhatCannotBeWrittenAndNamesIt) {
+TEST(AtomicFile, NamesAPathThatCannotBeWritten) {
   const ScratchFolder folder;
   const auto refusal = [](const fs::path& path, const std::string& words) {
     EXPECT_THAT([&] { AtomicFile file(path); },

@@ -65,7 +65,7 @@ TEST(Arguments, CompareDashesAndUnderscoresAsEqual) {
   EXPECT_EQ(refusal({"--max-size"}), "--max_size needs a value: N");
 }
 
-TEST(Arguments, TakeWhatFollowsTwoDashesAsItIs) {
+TEST(Arguments, TakeOperandsAfterTwoDashes) {
   EXPECT_THAT(parse({"--", "--format=json", "-"}).operands(), ElementsAre("--format=json", "-"));
 }
 
@@ -85,7 +85,7 @@ TEST(Arguments, StopAtHelp) {
   EXPECT_FALSE(parse({"--", "--help"}).help());
 }
 
-TEST(Arguments, RefuseAnUnknownOptionWithThoseNearToIt) {
+TEST(Arguments, RefuseAnUnknownOptionWithSimilarOnes) {
   EXPECT_EQ(refusal({"--formta=json"}), "--formta=json: unknown option; did you mean --format?");
   EXPECT_EQ(refusal({"--max-sizes=3"}), "--max-sizes=3: unknown option; did you mean --max_size?");
   EXPECT_EQ(refusal({"--help=all"}), "--help=all: unknown option; did you mean --help?");
@@ -159,7 +159,7 @@ TEST(PrintOptions, ShowsSpellingsMeaningsAndDefaults) {
             "  -n, --runs=N   how many; default 8\n");
 }
 
-TEST(Arguments, AnOptionThatTheTableLacksIsOurMistake) {
+TEST(Arguments, AnOptionOutsideTheTableIsAnInternalError) {
   EXPECT_THROW(static_cast<void>(parse({}).has("typo")), InternalError);
 }
 

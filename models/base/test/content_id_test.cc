@@ -13,7 +13,7 @@ TEST(ContentId, IsTheSameAsItsCopiesAlone) {
   EXPECT_FALSE(first.same_as(ContentId::fresh()));
 }
 
-TEST(ContentId, IsNeverAnEarlierOneThatSomebodyRemembers) {
+TEST(ContentId, IsNeverReused) {
   ContentId id = ContentId::fresh();
   const ContentId remembered = id;
   for (int i = 0; i < 100; ++i) {

@@ -49,7 +49,7 @@ TEST(HalfTest, RoundsToNearestTiesToEvenWithoutRoundingTwice) {
   expect_rounding_to_nearest<Float16>(0x7BFF, narrow_to_float16);
 }
 
-TEST(HalfTest, WhatIsTooLargeBecomesInfinite) {
+TEST(HalfTest, LargeNumbersBecomeInfinite) {
   EXPECT_EQ(narrow_to_float16(65519.9).bits, 0x7BFF);
   EXPECT_EQ(narrow_to_float16(65520).bits, 0x7C00);
   EXPECT_EQ(narrow_to_float16(-1e300).bits, 0xFC00);
@@ -57,7 +57,7 @@ TEST(HalfTest, WhatIsTooLargeBecomesInfinite) {
   EXPECT_EQ(narrow_to_bfloat16(kInfinity).bits, 0x7F80);
 }
 
-TEST(HalfTest, NotANumberStaysOne) {
+TEST(HalfTest, NanStaysNan) {
   EXPECT_TRUE(std::isnan(widen(narrow_to_float16(std::nan("")))));
   EXPECT_TRUE(std::isnan(widen(narrow_to_bfloat16(-std::nan("")))));
 }

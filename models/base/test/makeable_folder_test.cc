@@ -15,7 +15,7 @@ using ::testing::Eq;
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
-TEST(MakeableFolder, IsOneThatIsThereOrWhoseFolderIs) {
+TEST(MakeableFolder, ExistsOrCanBeCreated) {
   const ScratchFolder folder;
   EXPECT_THAT(why_no_folder(folder.path()), Eq(std::nullopt));
   EXPECT_THAT(why_no_folder(folder.path() / "a/b/"), Eq(std::nullopt));
@@ -23,7 +23,7 @@ TEST(MakeableFolder, IsOneThatIsThereOrWhoseFolderIs) {
   EXPECT_FALSE(fs::exists(folder.path() / "a"));
 }
 
-TEST(MakeableFolder, IsNoneInAFileOrBehindALinkToNothing) {
+TEST(MakeableFolder, IsNotInsideAFileOrADanglingLink) {
   const ScratchFolder folder;
   std::ofstream(folder.path() / "file") << "x";
   fs::create_symlink("absent", folder.path() / "link");
@@ -34,7 +34,7 @@ TEST(MakeableFolder, IsNoneInAFileOrBehindALinkToNothing) {
   EXPECT_THAT(why_no_folder(std::string(300, 'x')), Optional(HasSubstr("too long")));
 }
 
-TEST(MakeableFolder, IsNoneWhereNothingMayBeWritten) {
+TEST(MakeableFolder, IsNotInAReadOnlyFolder) {
   EXPECT_THAT(why_no_folder("/proc/self/a"), Optional(HasSubstr("/proc/self")));
 }
 

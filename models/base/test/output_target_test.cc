@@ -19,7 +19,7 @@ using ::testing::ThrowsMessage;
 
 std::string identity(const fs::path& path) { return find_output(path, "file").identity(); }
 
-TEST(OutputTarget, IsOneHoweverItIsSpelled) {
+TEST(OutputTarget, IsTheSameForEverySpelling) {
   const ScratchFolder folder;
   fs::create_directory(folder.path() / "sub");
   fs::create_directory_symlink("sub", folder.path() / "way");
@@ -37,7 +37,7 @@ TEST(OutputTarget, IsOneHoweverItIsSpelled) {
   EXPECT_EQ(file_identity(folder.path() / "link"), identity(folder.path() / "hard"));
 }
 
-TEST(OutputTarget, TakesADescriptorForTheFileBehindIt) {
+TEST(OutputTarget, IdentifiesADescriptorByItsFile) {
   const ScratchFolder folder;
   const fs::path path = folder.path() / "log";
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);

@@ -85,7 +85,7 @@ TEST(RandomStream, TruncatedNormalIsTheSameEverywhere) {
                                          -0x1.6d44fp-1F}));
 }
 
-TEST(RandomStream, ManyTruncatedNormalsAreThoseDrawnOneByOne) {
+TEST(RandomStream, TruncatedNormalsAreEqualDrawnTogetherOrSingly) {
   // The counter's upper word begins to count within the numbers.
   RandomStream begin(0x123456789ABCDEF0, 0x0FEDCBA987654321);
   begin.skip_blocks(0xFFFFFFF0);
@@ -108,7 +108,7 @@ TEST(RandomStream, ManyTruncatedNormalsAreThoseDrawnOneByOne) {
   }
 }
 
-TEST(RandomStream, LeavesOutBlocksOfFourWords) {
+TEST(RandomStream, SkipsBlocksOfFourWords) {
   RandomStream whole(7, 1);
   for (int i = 0; i < 12; ++i) {
     whole.bits();

@@ -14,7 +14,7 @@ TEST(Shape, CountsItsElementsAndPrints) {
   EXPECT_EQ(to_string(Shape()), "scalar");
 }
 
-TEST(Shape, RefusesAxesThatAreNotThere) {
+TEST(Shape, RefusesInvalidAxes) {
   EXPECT_THROW((void)Shape({2})[1], InternalError);
   EXPECT_THROW(Shape({1, 2, 3, 4, 5, 6}), InternalError);
   EXPECT_THROW(Shape({-1}), InternalError);

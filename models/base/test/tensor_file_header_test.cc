@@ -31,7 +31,7 @@ std::string one(const std::string& dtype, const std::string& shape, const std::s
   return fmt::format(R"({{"a":{}}})", entry(dtype, shape, offsets));
 }
 
-TEST(TensorFileHeader, GivesTypesShapesPlacesAndMetadata) {
+TEST(TensorFileHeader, GivesTypesShapesOffsetsAndMetadata) {
   const TensorFileHeader header = parse_tensor_file_header(
       fmt::format(R"({{"b":{},"__metadata__":{{"format":"pt"}},"a":{},"none":{}}}  )",
                   entry("I64", "[]", "[24,32]"), entry("F32", "[2,3]", "[0,24]"),
@@ -50,7 +50,7 @@ TEST(TensorFileHeader, GivesTypesShapesPlacesAndMetadata) {
   EXPECT_EQ(parse_tensor_file_header("{}", "f").data_bytes, 0U);
 }
 
-TEST(TensorFileHeader, RefusesWhatIsNoJsonObject) {
+TEST(TensorFileHeader, RefusesTextThatIsNotAJsonObject) {
   EXPECT_THAT(refusal(""), HasSubstr("does not begin with '{'"));
   EXPECT_THAT(refusal(" {}"), HasSubstr("does not begin with '{'"));
   EXPECT_THAT(refusal("[]"), HasSubstr("does not begin with '{'"));
@@ -78,7 +78,7 @@ TEST(TensorFileHeader, RefusesAnIncompleteOrStrangeEntry) {
   EXPECT_THAT(refusal(one("F8", "[1]", "[0,1]")), HasSubstr("has dtype 'F8'; F64, F32"));
 }
 
-TEST(TensorFileHeader, RefusesNumbersThatAreNoSizes) {
+TEST(TensorFileHeader, RefusesInvalidSizes) {
   EXPECT_THAT(refusal(one("F32", "[-1]", "[0,4]")), HasSubstr("a negative number as 'shape'"));
   EXPECT_THAT(refusal(one("F32", "[1.0]", "[0,4]")), HasSubstr("not an integer or is too large"));
   EXPECT_THAT(refusal(one("F32", "[99999999999999999999]", "[0,4]")), HasSubstr("too large"));
@@ -118,7 +118,7 @@ TEST(TensorFileHeader, RefusesHolesAndOverlaps) {
               HasSubstr("leaves a gap after byte 0"));
 }
 
-TEST(TensorFileHeader, RefusesNamesThatComeTwice) {
+TEST(TensorFileHeader, RefusesDuplicateNames) {
   const std::string tensor = entry("F32", "[0]", "[0,0]");
   EXPECT_EQ(refusal(fmt::format(R"({{"a":{},"a":{}}})", tensor, tensor)),
             "w.safetensors: tensor 'a' is listed more than once");
@@ -133,7 +133,7 @@ TEST(TensorFileHeader, RefusesNamesThatComeTwice) {
               HasSubstr("'dtype' more than once"));
 }
 
-TEST(TensorFileHeader, RefusesMetadataThatIsNoText) {
+TEST(TensorFileHeader, RefusesMetadataThatIsNotText) {
   EXPECT_THAT(refusal(R"({"__metadata__":{"k":1}})"), HasSubstr("has a number as 'k'"));
   EXPECT_THAT(refusal(R"({"__metadata__":{"k":{}}})"), HasSubstr("has an object as 'k'"));
   EXPECT_THAT(refusal(R"({"__metadata__":[]})"), HasSubstr("is a list, not an object"));
@@ -151,7 +151,7 @@ TEST(TensorFileHeader, RefusesMoreTensorsThanTheLimit) {
   EXPECT_EQ(with(kMostStoredTensors + 1), "w.safetensors: the file has more than 65536 tensors");
 }
 
-TEST(TensorFileHeader, PrintsNamesThatCannotHarmATerminalOrFillIt) {
+TEST(TensorFileHeader, PrintsNamesEscapedAndShortened) {
   EXPECT_EQ(quoted_name("a\x1b[2Jb\n"), "'a?[2Jb?'");
   EXPECT_THAT(quoted_name(std::string(1000, 'x')), AllOf(StartsWith("'xxx"), HasSubstr("...'")));
   EXPECT_LT(quoted_name(std::string(1000, 'x')).size(), 200U);

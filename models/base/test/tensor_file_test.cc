@@ -137,7 +137,7 @@ TEST(TensorFile, RefusesAHeaderThatIsLongerThanTheFileOrTheLimit) {
   refusal(MadeFile(raw<std::uint64_t>({0})), "does not begin with '{'");
 }
 
-TEST(TensorFile, RefusesDataThatIsShorterOrLongerThanItsHeaderTells) {
+TEST(TensorFile, RefusesDataThatDoesNotMatchItsHeader) {
   const std::string json = R"({"t":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
   const auto refusal = [&](std::size_t bytes, const std::string& words) {
     const MadeFile made(json, std::string(bytes, 'x'));
@@ -148,7 +148,7 @@ TEST(TensorFile, RefusesDataThatIsShorterOrLongerThanItsHeaderTells) {
   EXPECT_NO_THROW(TensorFile(MadeFile(json, std::string(8, 'x')).path()));
 }
 
-TEST(TensorFile, RefusesWhatIsNoFileWithoutWaitingForIt) {
+TEST(TensorFile, RefusesAPipeOrFolderWithoutWaiting) {
   const ScratchFolder folder;
   const auto refusal = [](const fs::path& path, const std::string& words) {
     EXPECT_THAT([&] { TensorFile file(path); }, ThrowsMessage<UsageError>(HasSubstr(words)));
@@ -169,7 +169,7 @@ TEST(TensorFile, ReportsAFileThatWasCutAfterItWasOpened) {
               ThrowsMessage<DataError>(HasSubstr("was truncated after it was opened")));
 }
 
-TEST(TensorFile, ChecksWhatItIsAskedFor) {
+TEST(TensorFile, RefusesReadsOfAnotherTypeOrSize) {
   const MadeFile made(R"({"t":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}})",
                       raw<std::int32_t>({1, 2}));
   const TensorFile file(made.path());
@@ -179,7 +179,7 @@ TEST(TensorFile, ChecksWhatItIsAskedFor) {
   EXPECT_THROW(file.read(*file.find("t"), 1, whole), InternalError);
 }
 
-TEST(TensorFile, IsWrittenWithoutNamesThatComeTwiceOrSizesThatDoNotFit) {
+TEST(TensorFile, IsNotWrittenWithDuplicateNamesOrWrongSizes) {
   const ScratchFolder folder;
   const AtomicFile target(folder.path() / "w");
   const std::vector<float> data(2);

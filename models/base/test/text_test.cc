@@ -29,7 +29,7 @@ TEST(Printable, EscapesControlCharacters) {
             "\\xc2\\x9b31m");  // C1's control sequence introducer
 }
 
-TEST(Printable, EscapesWhatIsNoUtf8) {
+TEST(Printable, EscapesInvalidUtf8) {
   EXPECT_EQ(printable("\xff"), "\\xff");
   EXPECT_EQ(printable("\x9b"
                       "31m"),

@@ -25,7 +25,7 @@ class NoThreads {
   pthread_attr_t before_{};
 };
 
-TEST(Threads, TellWhichLimitsMayKeepThemFromStarting) {
+TEST(Threads, NameTheLimitsIfTheyCannotStart) {
   const auto tells = testing::ThrowsMessage<DeviceError>(
       testing::AllOf(testing::HasSubstr("cannot start a thread: "), testing::HasSubstr("ulimit -u"),
                      testing::HasSubstr("pids.max")));

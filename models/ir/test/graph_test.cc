@@ -52,7 +52,7 @@ TEST(Graph, RefusesTwoVariablesOfOneName) {
   EXPECT_THROW(graph.add_variable("w", {.shape = {2}}, VariableRole::weight), InternalError);
 }
 
-TEST(Graph, RefusesValuesAndOutputsThatAreNotThere) {
+TEST(Graph, RefusesMissingValuesAndOutputs) {
   Graph graph;
   EXPECT_THROW((void)graph.value({}), InternalError);
   EXPECT_THROW((void)graph.value({3}), InternalError);

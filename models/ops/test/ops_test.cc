@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-TEST(OpRows, BearTheNamesOfTheirOps) {
+TEST(OpRows, HaveTheNamesOfTheirOps) {
 #define BENCH_OP(object, row_name) EXPECT_EQ((object).name, #row_name);
 #include "models/ops/ops.inc"
 }

@@ -96,7 +96,7 @@ TEST_F(BackwardTest, EveryGradientHasItsVariablesType) {
   }
 }
 
-TEST_F(BackwardTest, SumsTheGradientsThatMeetAtAFork) {
+TEST_F(BackwardTest, SumsTheGradientsOfAFork) {
   const ValueId stem = conv("stem", x_);
   finish(graph_.add_node(kAdd, "sum", {}, {conv("left", stem), stem})[0]);
   const Graph graph = add_backward(graph_, "loss");
@@ -120,7 +120,7 @@ TEST_F(BackwardTest, SumsOnceMoreForEachFurtherReader) {
   EXPECT_THAT(sums, ElementsAre("stem/gradient_sum", "stem/gradient_sum_2"));
 }
 
-TEST_F(BackwardTest, GivesNoGradientToWhatIsNotTrained) {
+TEST_F(BackwardTest, GivesNoGradientToFrozenVariables) {
   finish(conv("trained", conv("frozen", x_, false)));
   const Graph graph = add_backward(graph_, "loss");
   EXPECT_THAT(gradient_order(graph), ElementsAre("fc", "trained"));

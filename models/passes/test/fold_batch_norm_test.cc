@@ -64,7 +64,7 @@ TEST(FoldBatchNorm, TakesInTheConvolutionsOwnBiasAndMissesNoGamma) {
   EXPECT_EQ(folded.folds.at(0).gamma, "");
 }
 
-TEST(FoldBatchNorm, LeavesABatchNormWhoseInputIsReadElsewhereOrIsNoConvolution) {
+TEST(FoldBatchNorm, KeepsABatchNormThatCannotBeFolded) {
   Network network;
   const ValueId conv = network.net.conv("conv", network.images, {.channels = 3, .bias = false});
   const ValueId normed = network.net.batch_norm("bn", conv, {});

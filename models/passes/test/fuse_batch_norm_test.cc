@@ -79,7 +79,7 @@ TEST_F(FuseBatchNorm, GivesABatchNormWithItsEpilogueToItsConvolution) {
   EXPECT_EQ(result.shape(node.outputs[1]), Shape({4}));
 }
 
-TEST_F(FuseBatchNorm, KeepsTheStatisticsForWhoReadsThem) {
+TEST_F(FuseBatchNorm, KeepsTheStatisticsForTheirReaders) {
   const auto outputs = norm("norm", conv("conv", x_));
   graph_.set_output("mean", outputs[1]);
   graph_.set_output("variance", outputs[2]);

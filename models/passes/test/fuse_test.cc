@@ -102,7 +102,7 @@ TEST_F(FuseTest, BatchNormTakesAResidualAndRelu) {
   EXPECT_THAT(inputs_of(0), ElementsAre("x", "bn.beta", "x"));
 }
 
-TEST_F(FuseTest, ExtendsTheLaterOfTwoBatchNormsWhicheverSideItIsOn) {
+TEST_F(FuseTest, ExtendsTheLaterOfTwoBatchNorms) {
   for (const bool later_first : {false, true}) {
     graph_ = {};
     const ValueId x = image("x");
@@ -116,7 +116,7 @@ TEST_F(FuseTest, ExtendsTheLaterOfTwoBatchNormsWhicheverSideItIsOn) {
   }
 }
 
-TEST_F(FuseTest, KeepsReadersOfStatisticsBehindAFusedBatchNorm) {
+TEST_F(FuseTest, KeepsReadersOfStatisticsAfterAFusedBatchNorm) {
   const ValueId x = image("x");
   const ValueId running = graph_.add_variable("running_mean", {.shape = {4}}, VariableRole::mean);
   const auto outputs = norm_all("bn", x);
@@ -150,7 +150,7 @@ TEST_F(FuseTest, LeavesASumOfAValueWithItself) {
   EXPECT_THAT(fused(), ElementsAre("conv1x1/1", "twice"));
 }
 
-TEST_F(FuseTest, TakesNothingBehindAnActivation) {
+TEST_F(FuseTest, FusesNothingAfterAnActivation) {
   const ValueId x = image("x");
   graph_.set_output("y", relu("second", add("sum", relu("first", conv("conv", x)), x)));
   EXPECT_THAT(fused(), ElementsAre("conv1x1/1+relu", "sum", "secondrelu"));

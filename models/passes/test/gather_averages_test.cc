@@ -61,7 +61,7 @@ TEST_F(GatherMovingAverages, UpdatesAllByOneNodeInTheirOrder) {
   }
 }
 
-TEST_F(GatherMovingAverages, LeavesAloneWhatSomebodyElseReads) {
+TEST_F(GatherMovingAverages, KeepsAnAverageThatHasOtherReaders) {
   averaged("mean", 8, 0.9);
   const ValueId read = graph_.updates()[0].value;
   graph_.set_output("y", graph_.add_node(kActivation, "relu", ActivationAttributes{}, {read})[0]);
@@ -72,7 +72,7 @@ TEST_F(GatherMovingAverages, LeavesAloneWhatSomebodyElseReads) {
   EXPECT_EQ(gathered.updates().size(), 2U);
 }
 
-TEST_F(GatherMovingAverages, LeavesAloneWhatUpdatesAnotherVariable) {
+TEST_F(GatherMovingAverages, KeepsAnAverageThatUpdatesAnotherVariable) {
   const ValueId running = variable("running", 8);
   const ValueId copy = variable("copy", 8);
   graph_.add_update(copy, average(running, graph_.add_input("batch", {.shape = {8}}), 0.9));

@@ -80,7 +80,7 @@ class NormalizeWhereRead : public testing::Test {
   ValueId labels_ = graph_.add_input("labels", {.dtype = DType::s32, .shape = {2}});
 };
 
-TEST_F(NormalizeWhereRead, GivesTheConvolutionThatReadsWhatTheBatchNormHas) {
+TEST_F(NormalizeWhereRead, MovesTheBatchNormIntoTheConvolution) {
   end_with(layer("b", layer("a", x_)));
   const Graph graph = normalize_where_read(before(), all_runs);
   const Node& a = node_called(graph, "a");

@@ -52,7 +52,7 @@ const Node& node_named(const Graph& graph, std::string_view name) {
   return *found;
 }
 
-TEST(Quantize, RunsFromTheImagesToTheLogitsInQuanta) {
+TEST(Quantize, RunsInInt8FromImagesToLogits) {
   Network network;
   ValueId x = network.conv_relu("a", network.images);
   x = network.net.max_pool("pool", x, {.kernel = 2, .stride = 2});
@@ -72,7 +72,7 @@ TEST(Quantize, RunsFromTheImagesToTheLogitsInQuanta) {
   EXPECT_EQ(multiply_adds(quantized.graph), multiply_adds(network.graph));
 }
 
-TEST(Quantize, TakesTheScaleFromTheRangeAndCountsNoSignWhereNoneCanBe) {
+TEST(Quantize, TakesScaleAndSignFromTheRange) {
   Network network;
   ValueId x = network.conv_relu("a", network.images);
   x = network.net.conv("b", x, {.channels = 8});
@@ -89,7 +89,7 @@ TEST(Quantize, TakesTheScaleFromTheRangeAndCountsNoSignWhereNoneCanBe) {
             QuantizedOutput{});
 }
 
-TEST(Quantize, GivesAllThatMeetInAConcatOneScale) {
+TEST(Quantize, GivesAllInputsOfAConcatOneScale) {
   Network network;
   const ValueId a = network.conv_relu("a", network.images);
   const ValueId b = network.net.conv("b", network.images, {.channels = 8});
@@ -106,7 +106,7 @@ TEST(Quantize, GivesAllThatMeetInAConcatOneScale) {
   }
 }
 
-TEST(Quantize, ComputesBentActivationsOnRealNumbers) {
+TEST(Quantize, ComputesNonlinearActivationsInFloats) {
   Network network;
   ValueId x = network.net.conv("a", network.images, {.channels = 8});
   x = network.net.activation("silu", x, ActivationKind::silu);
@@ -116,7 +116,7 @@ TEST(Quantize, ComputesBentActivationsOnRealNumbers) {
                                                    "quantize", "quantized_conv2d"));
 }
 
-TEST(Quantize, AddsInQuanta) {
+TEST(Quantize, AddsInInt8) {
   Network network;
   const ValueId a = network.conv_relu("a", network.images);
   const ValueId b = network.conv_relu("b", a);
@@ -140,7 +140,7 @@ TEST(Quantize, AddsARealResidualToARealResult) {
   EXPECT_EQ(quantized.graph.type(node_named(quantized.graph, "b").outputs[0]).dtype, DType::f32);
 }
 
-TEST(Quantize, LeavesWhatTheDeviceRefusesInFloats) {
+TEST(Quantize, KeepsUnsupportedNodesInFloats) {
   Network network;
   ValueId x = network.conv_relu("a", network.images);
   x = network.conv_relu("b", x);
@@ -163,7 +163,7 @@ TEST(Quantize, ChangesNothingWhereTheDeviceRefusesAll) {
   EXPECT_THAT(quantized.refusals, ElementsAre("no int8 (a)"));
 }
 
-TEST(Quantize, MissesNoRange) {
+TEST(Quantize, RequiresEveryRange) {
   Network network;
   ValueId x = network.conv_relu("a", network.images);
   network.graph.set_output("y", network.net.conv("b", x, {.channels = 8}));

@@ -30,7 +30,7 @@ TEST(Rewrite, CopiesAGraphWhole) {
   EXPECT_EQ(copy.variables()[0].role, VariableRole::scale);
 }
 
-TEST(Rewrite, GivesReadersWhatStandsForANode) {
+TEST(Rewrite, GivesReadersTheReplacementOfANode) {
   const Graph graph = rewrite(example(), [](Graph& result, const Node& node) {
     if (node.op == &kActivation) {
       return node.inputs;
@@ -46,7 +46,7 @@ TEST(Rewrite, GivesReadersWhatStandsForANode) {
             "gradient w = %2\n");
 }
 
-TEST(Rewrite, RefusesToDropWhatIsStillRead) {
+TEST(Rewrite, RefusesToDropANodeThatIsRead) {
   const auto drop = [](const OpDef& op) {
     return [&op](Graph& result, const Node& node) {
       return node.op == &op ? std::vector<ValueId>{} : append(result, node);

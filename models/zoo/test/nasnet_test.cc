@@ -76,7 +76,7 @@ TEST(NasNet, HasThePublishedEndpoints) {
   EXPECT_EQ(cells(network("nasnet", "cifar10", 11)), cifar);
 }
 
-TEST(NasNet, DropsPathsTheMoreTheDeeperTheCell) {
+TEST(NasNet, DropsMorePathsInDeeperCells) {
   struct Expected {
     std::string_view name;
     std::string_view dataset;
@@ -106,7 +106,7 @@ TEST(NasNet, DropsPathsTheMoreTheDeeperTheCell) {
   }
 }
 
-TEST(NasNet, OfMobileSizeDropsNoPathsButHalfOfTheFeatures) {
+TEST(NasNet, DropsFeaturesButNoPathsInMobileSize) {
   const Graph graph = network("nasnet", "imagenet", 1001);
   int dropouts = 0;
   for (const Node& node : graph.nodes()) {

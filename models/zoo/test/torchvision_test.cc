@@ -93,7 +93,7 @@ TEST_P(TorchvisionModel, NormalisesWithTorchvisionsEpsilonAndMomentum) {
 INSTANTIATE_TEST_SUITE_P(All, TorchvisionModel, testing::ValuesIn(kModels),
                          [](const auto& row) { return std::string(row.param.name); });
 
-TEST(SqueezeNet, PoolsWithoutLeavingOutTheLastPixels) {
+TEST(SqueezeNet, PoolsIncludingTheLastPixels) {
   const Graph graph = network("squeezenet1_1");
   std::vector<std::int64_t> heights;
   for (const Node* pool : nodes_of(graph, kMaxPool)) {

@@ -59,7 +59,7 @@ const Initializer& initializer(const Graph& graph, std::string_view variable) {
   return found->initial;
 }
 
-TEST(ResNet, PadsItsStemOnBothSidesAndItsPoolBehind) {
+TEST(ResNet, PadsItsStemEvenlyAndItsPoolAtTheEnd) {
   for (const char* name : {"resnet50", "resnet50_v1.5", "resnet50_v2", "official_resnet18"}) {
     const Graph graph = network(name);
     EXPECT_EQ(stride_and_pads(window(graph, "conv1")), (std::array<std::int64_t, 3>{2, 3, 3}));
@@ -96,7 +96,7 @@ TEST(ResNetV2, ProjectsTheActivatedInputAndLeavesTheIdentityRaw) {
   }
 }
 
-TEST(ResNetV2, HasBatchNormBehindItsStemUnlessOfficial) {
+TEST(ResNetV2, HasBatchNormAfterItsStemUnlessOfficial) {
   EXPECT_EQ(source(network("resnet50_v2"), "maxpool"), "relu");
   EXPECT_EQ(source(network("official_resnet50_v2"), "maxpool"), "conv1");
   EXPECT_EQ(source(network("official_resnet50"), "maxpool"), "relu");
@@ -231,7 +231,7 @@ TEST(Weights, BeginAsTheirNetworkSays) {
   EXPECT_EQ(initializer(inception, "aux_fc.weight").stddev, 0.001);
 }
 
-TEST(MobileNet, AddsNothingBehindItsProjections) {
+TEST(MobileNet, HasNoActivationAfterItsProjections) {
   const Graph graph = network("mobilenet");
   // conv0, then the block without expansion (conv1, conv2), then the first with one (conv3 ...).
   EXPECT_EQ(source(graph, "conv3"), "bn2");
@@ -242,7 +242,7 @@ TEST(MobileNet, AddsNothingBehindItsProjections) {
   EXPECT_EQ(node_named(graph, "conv4").attributes.as<Conv2dAttributes>().groups, 96);
 }
 
-TEST(DenseNet, ActivatesItsTransitionsAndNothingElseBehindAConvolution) {
+TEST(DenseNet, HasActivationsAfterConvolutionsOnlyInTransitions) {
   const Graph graph = network("densenet40_k12", "cifar10");
   EXPECT_EQ(source(graph, "bn0"), "conv0/bias");
   EXPECT_EQ(source(graph, "concat0", 0), "conv0/bias");

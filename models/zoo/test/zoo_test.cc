@@ -96,7 +96,7 @@ TEST_P(Zoo, TrainsAllVariablesButMovingStatistics) {
   }
 }
 
-TEST_P(Zoo, CallsNoTwoVariablesOrNodesTheSame) {
+TEST_P(Zoo, GivesVariablesAndNodesDistinctNames) {
   const Graph graph = build_network(GetParam(), {.batch = 1});
   std::set<std::string> names;
   for (const Variable& variable : graph.variables()) {
@@ -158,7 +158,7 @@ TEST(Inception3, CountsWhatWasPublishedWithItsAuxiliaryHead) {
   EXPECT_EQ(std::llround(static_cast<double>(multiply_adds(graph)) / 1e5), 57189);
 }
 
-TEST(Inception3, CallsItsOtherVariablesTheSameWithAndWithoutAuxiliaryHead) {
+TEST(Inception3, KeepsNamesOfVariablesWithAnAuxiliaryHead) {
   const Model& model = *find_model("inception3");
   const Graph with = build_network(model, {.batch = 1, .aux_head = true});
   const Graph without = build_network(model, {.batch = 1});
@@ -167,7 +167,7 @@ TEST(Inception3, CallsItsOtherVariablesTheSameWithAndWithoutAuxiliaryHead) {
   }
 }
 
-TEST(AuxiliaryHead, IsRefusedByModelsThatHaveNone) {
+TEST(AuxiliaryHead, IsRefusedByOtherModels) {
   EXPECT_THROW(build_network(*find_model("vgg16"), {.batch = 1, .aux_head = true}), UsageError);
 }
 
