@@ -95,7 +95,7 @@ TEST(BadInput, MissingAndMalformedFeaturesAreNamed) {
   EXPECT_EQ(message_for(shard_ending_with(with_box(one, one))), "");
 }
 
-TEST(BadInput, ImagesThatAreNoJpegOrTruncatedAreNamed) {
+TEST(BadInput, NamesImagesThatAreTruncatedOrNotJpeg) {
   const std::string jpeg = good_jpeg();
   struct Case {
     std::string image;
@@ -149,7 +149,7 @@ TEST(BadInput, GoodBatchesBeforeTheBadOneAreDelivered) {
   EXPECT_THROW(input->next(), DataError);
 }
 
-TEST(BadInput, FoldersAndOptionsThatCannotBeUsedAreRefusedAtOnce) {
+TEST(BadInput, UnusableFoldersAndOptionsAreRefusedAtOnce) {
   const TemporaryFolder folder;
   EXPECT_THAT(test::message_of<UsageError>(
                   [&] { make_imagenet_input(kSpec, {.data_dir = folder.path()}); }),

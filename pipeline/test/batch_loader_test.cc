@@ -59,7 +59,7 @@ std::unique_ptr<BatchLoader> loader_of(const std::shared_ptr<Disk>& disk, int sl
       [] { return std::make_unique<CountingWorker>(); }, make_host_allocator());
 }
 
-TEST(BatchLoader, SaysWhetherABatchIsThere) {
+TEST(BatchLoader, SaysIfABatchIsReady) {
   const auto disk = std::make_shared<Disk>(3);
   const auto loader = loader_of(disk);
   disk->stalled.get_future().wait();
@@ -110,7 +110,7 @@ TEST(BatchLoader, EndsWhileItsDiskIsStalled) {
   }
 }
 
-TEST(BatchLoader, LeavesNoThreadBehindWhereItsDiskAnswers) {
+TEST(BatchLoader, LeavesNoThreadIfTheDiskAnswers) {
   const auto disk = std::make_shared<Disk>(-1);
   for (int i = 0; i < 20; ++i) {
     const auto loader = loader_of(disk);

@@ -105,7 +105,7 @@ TEST(Cifar10Input, GivesTheFilesPixelsInBytes) {
   }
 }
 
-TEST(Cifar10Input, SaysWhichBatchesMayHoldWhatCameBefore) {
+TEST(Cifar10Input, SaysWhichBatchesMayRepeatEarlierContents) {
   const TemporaryFolder folder;
   write_dataset(folder);
   const auto input = make_cifar10_input(spec_of(4), {.data_dir = folder.path()});
@@ -129,7 +129,7 @@ TEST(Cifar10Input, ShowsTheSameImagesInBothLayouts) {
   }
 }
 
-TEST(Cifar10Input, GivesEveryImageOncePerEpochAndTheSameBitsForAnyNumberOfThreads) {
+TEST(Cifar10Input, GivesEveryImageOncePerEpochForAnyThreadCount) {
   const TemporaryFolder folder;
   write_dataset(folder);
   const auto epochs = [&](int threads) {
@@ -242,7 +242,7 @@ TEST(Cifar10Input, RefusesOtherSizes) {
       HasSubstr("cifar10 images are 32 x 32 pixels with 3 channels, not 24 x 32"));
 }
 
-TEST(Cifar10Input, RefusesFilesThatAreNoWholeRecords) {
+TEST(Cifar10Input, RefusesFilesWithAPartialRecord) {
   const TemporaryFolder folder;
   test::write_file(folder.file("data_batch_1.bin"), records(0, 1) + "x");
   const std::string message = test::message_of<DataError>(

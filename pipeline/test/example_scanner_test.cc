@@ -219,7 +219,7 @@ TEST(ExampleScanner, ForgetsTheLastMessage) {
   EXPECT_EQ(scanner.feature(0).kind, Kind::none);
 }
 
-TEST(ExampleScanner, NeverFailsOtherwiseThanByDataErrorWhereverAMessageIsCut) {
+TEST(ExampleScanner, ReportsADataErrorForEveryTruncatedMessage) {
   const std::string message = ExampleWriter()
                                   .bytes("image/encoded", "jpeg")
                                   .integer("label", 1LL << 60)

@@ -108,7 +108,7 @@ TEST(ImagenetInput, GivesPixelsAtMostHalfAGreyLevelFromTheFloats) {
   }
 }
 
-TEST(ImagenetInput, GivesEveryImageOncePerEpochInAnOrderAndAFormOfItsOwn) {
+TEST(ImagenetInput, GivesEveryImageOncePerEpochReorderedAndDistorted) {
   const TemporaryFolder folder;
   write_shards(folder, {.shards = 3}, examples(24));
   const auto input =
@@ -211,7 +211,7 @@ TEST(ImagenetInput, CachesWithoutChangingTheFirstEpochAndRepeatsOneSampleOnReque
       << "each repetition has new distortions";
 }
 
-TEST(ImagenetInput, CountsWhatItDid) {
+TEST(ImagenetInput, CountsItsWork) {
   const TemporaryFolder folder;
   auto records = examples(6);
   records.push_back(test::image_example(test::wavy_jpeg({.components = 1}), 7));

@@ -125,7 +125,7 @@ TEST(JpegDecoder, MultipliesTheInvertedInksOfAdobesCmyk) {
   EXPECT_NEAR(channel_of(view.row(2)[2], 2), 50 * 128 / 255, 2);
 }
 
-TEST(JpegDecoder, SaysWhatIsNoJpeg) {
+TEST(JpegDecoder, NamesTheFormatOfOtherFiles) {
   JpegDecoder decoder(DctMethod::accurate);
   const auto reason = [&decoder](const std::string& data) {
     return test::message_of<DataError>([&] { decoder.open(data); });

@@ -37,7 +37,7 @@ TEST(InterleavedShards, TakeOneRecordFromEachFileInTurn) {
   EXPECT_EQ(epoch_of(*interleave_shards(shards, {.cycle_length = 2})), "abdeghcf");
 }
 
-TEST(InterleavedShards, ShuffleFilesAnewEachEpochFromTheSeedAlone) {
+TEST(InterleavedShards, ShuffleFilesInEachEpochBySeed) {
   const test::TemporaryFolder folder;
   const auto shards = letter_shards(folder);
   std::set<std::string> orders;

@@ -142,7 +142,7 @@ TEST(ResizeTaps, NearestTakesTheLowerNeighbour) {
   EXPECT_EQ(taps.second, taps.first);
 }
 
-TEST(ResizeTaps, APartIsThatPartOfTheWhole) {
+TEST(ResizeTaps, AreTheSameForAPartAndTheWhole) {
   const AxisTaps whole = all_taps(300, 256);
   const AxisTaps part =
       resize_taps({.from = 300, .to = 256, .begin = 16, .count = 224}, Interpolation::bilinear);

@@ -39,7 +39,7 @@ std::vector<std::uint64_t> draw(SampleOrder& order, std::size_t count) {
   return out;
 }
 
-TEST(SampleOrder, OfCapacityOneKeepsTheStreamsOrderOverEpochs) {
+TEST(SampleOrder, KeepsTheStreamsOrderWithCapacityOne) {
   SampleOrder order(std::make_unique<Counting>(3), 1, 9);
   EXPECT_EQ(draw(order, 7), (std::vector<std::uint64_t>{0, 1, 2, 0, 1, 2, 0}));
 }

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(ShardList, TakesTheFilesThatAreThereInTheOrderOfTheirNames) {
+TEST(ShardList, ListsExistingFilesInOrderOfName) {
   const test::TemporaryFolder folder;
   for (const char* name : {"train-00007-of-01024", "train-00001-of-01024", "labels.txt",
                            "validation-00000-of-00128", ".train-00002-of-01024.77"}) {
@@ -25,7 +25,7 @@ TEST(ShardList, TakesTheFilesThatAreThereInTheOrderOfTheirNames) {
                                       folder.file("train-00007-of-01024")}));
 }
 
-TEST(ShardList, RefusesWhatIsNoOrdinaryFileBeforeItIsOpened) {
+TEST(ShardList, RefusesSpecialFilesBeforeOpeningThem) {
   const auto refusal = [](const test::TemporaryFolder& folder) {
     return test::message_of<UsageError>([&] { find_shards(folder.path(), "train"); });
   };
@@ -49,7 +49,7 @@ TEST(ShardList, AddsUpTheSizesOfTheFilesThatCanBeSeen) {
   EXPECT_EQ(total_bytes({}), 0U);
 }
 
-TEST(ShardList, NamesPatternAndFolderWhenThereIsNothing) {
+TEST(ShardList, NamesPatternAndFolderIfNoFileMatches) {
   const test::TemporaryFolder folder;
   const std::string empty =
       test::message_of<UsageError>([&] { find_shards(folder.path(), "train"); });
@@ -62,7 +62,7 @@ TEST(ShardList, NamesPatternAndFolderWhenThereIsNothing) {
                                  "validation-*-of-*"));
 }
 
-TEST(ShardList, TellsAFileFromAFolder) {
+TEST(ShardList, RefusesAFileInsteadOfAFolder) {
   const test::TemporaryFolder folder;
   test::write_file(folder.file("train-00000-of-00001"), "");
   const std::string file = folder.file("train-00000-of-00001");
@@ -72,7 +72,7 @@ TEST(ShardList, TellsAFileFromAFolder) {
               HasSubstr("below: the folder does not exist"));
 }
 
-TEST(ShardList, SaysWhyAFolderCannotBeLookedAt) {
+TEST(ShardList, ExplainsWhyAFolderCannotBeRead) {
   // The name is too long, so the system's error is not "no such file".
   const test::TemporaryFolder folder;
   const std::string name = folder.file(std::string(300, 'x'));

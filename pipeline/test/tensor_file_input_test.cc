@@ -93,7 +93,7 @@ TEST(TensorFileInput, RepeatsASingleBatch) {
 }
 
 // A file of several batches hands them all out in the same memory, one after the other.
-TEST(TensorFileInput, SaysOfASingleBatchAloneThatItIsStillTheSame) {
+TEST(TensorFileInput, GivesOneContentIdToASingleBatchOnly) {
   const test::TemporaryFolder folder;
   const auto single = make_tensor_file_input(kSpec, write(folder, kSingleBatch));
   const ContentId first = single->next().content;
@@ -124,7 +124,7 @@ TEST(TensorFileInput, RefusesImagesOfAnotherSizeOrNoWholeBatches) {
   EXPECT_THAT(refusal({.images_name = "pictures"}), HasSubstr("has no tensor 'images'"));
 }
 
-TEST(TensorFileInput, RefusesLabelsThatAreNotOnePerImageOrNoClass) {
+TEST(TensorFileInput, RefusesTooFewOrInvalidLabels) {
   EXPECT_THAT(refusal({.labels = {0, 1}, .labels_shape = {2}}),
               HasSubstr("labels is 2 of I64; this run needs 4 of I64"));
   EXPECT_THAT(refusal({.labels_shape = {4, 1}}), HasSubstr("labels is 4x1"));

@@ -109,7 +109,7 @@ TEST(TfRecord, DetectsEveryFlippedBit) {
   }
 }
 
-TEST(TfRecord, TellsALengthThatNoFileHolds) {
+TEST(TfRecord, RefusesAnImpossibleLength) {
   const TemporaryFolder folder;
   const std::string path = folder.file("records");
   const std::string length(8, '\xff');
@@ -131,7 +131,7 @@ TEST(TfRecord, RefusesALengthBeyondTheFileBeforeAllocatingIt) {
   EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }), HasSubstr("truncated record"));
 }
 
-TEST(TfRecord, SaysWhatAForeignFileIs) {
+TEST(TfRecord, NamesTheFormatOfAForeignFile) {
   const TemporaryFolder folder;
   const std::string path = folder.file("records");
   test::write_file(path, std::string("\x1f\x8b\x08\0\0\0\0\0\0\0\0\0\0\0\0\0", 16));
@@ -149,7 +149,7 @@ TEST(TfRecordReader, DoesNotWaitForAPipe) {
               HasSubstr("pipe: cannot read the file: it is not a regular file"));
 }
 
-TEST(TfRecordWriter, LeavesNothingBehindUnlessFinished) {
+TEST(TfRecordWriter, LeavesNoFileUnlessFinished) {
   const TemporaryFolder folder;
   {
     TfRecordWriter writer(folder.file("records"));
