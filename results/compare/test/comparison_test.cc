@@ -36,13 +36,13 @@ TEST(Comparison, FindsTwoPerCentWithEightRuns) {
   EXPECT_EQ(exit_status(std::span(&comparison, 1), false), 1);
 }
 
-TEST(Comparison, OfTheSameIsEquivalent) {
+TEST(Comparison, FindsEqualRunsEquivalent) {
   const Comparison comparison = compared(made_runs(8, {}, 0.003, 1), made_runs(8, {}, 0.003, 2));
   EXPECT_EQ(comparison.rows[0].verdict, ChangeVerdict::kEquivalent);
   EXPECT_EQ(exit_status(std::span(&comparison, 1), true), 0);
 }
 
-TEST(Comparison, PutsRowsTogetherByAFieldWithAGeometricMeanEach) {
+TEST(Comparison, GroupsRowsByAFieldWithAGeometricMeanEach) {
   std::vector<StoredRun> base;
   std::vector<StoredRun> other;
   std::uint64_t seed = 1;
@@ -73,7 +73,7 @@ TEST(Comparison, PutsRowsTogetherByAFieldWithAGeometricMeanEach) {
   EXPECT_EQ(by_model.geomeans[2].workloads, 4);
 }
 
-TEST(Comparison, WithoutEnoughRunsSaysHowManyItTakes) {
+TEST(Comparison, SaysHowManyRunsItNeeds) {
   const Comparison comparison = compared(made_runs(3, {}, 0.02, 1), made_runs(3, {}, 0.02, 2));
   EXPECT_EQ(comparison.rows[0].verdict, ChangeVerdict::kInconclusive);
   EXPECT_GT(*comparison.rows[0].needed, 20);
@@ -81,7 +81,7 @@ TEST(Comparison, WithoutEnoughRunsSaysHowManyItTakes) {
   EXPECT_EQ(exit_status(std::span(&comparison, 1), true), 4);
 }
 
-TEST(Comparison, OfASingleRunEachDoesNotKnowHowManyItTakes) {
+TEST(Comparison, SaysHowManyRunsAreNeededAtLeast) {
   const Comparison comparison = compared({made_run({})}, {made_run({.rate = 50})});
   EXPECT_EQ(comparison.rows[0].verdict, ChangeVerdict::kInconclusive);
   EXPECT_FALSE(comparison.rows[0].needed);
@@ -205,7 +205,7 @@ TEST(Comparison, ManyRowsAreCorrectedTogether) {
   EXPECT_EQ(comparison.geomeans[0].workloads, 40);
 }
 
-TEST(Comparison, ExactNumbersThatDifferAreToldWithoutATest) {
+TEST(Comparison, ListsDifferentExactNumbersWithoutATest) {
   const Comparison comparison =
       compared(made_runs(8, {.params = 25}, 0.003, 1), made_runs(8, {.params = 26}, 0.003, 2));
   ASSERT_EQ(comparison.exact.size(), 1);
@@ -221,7 +221,7 @@ TEST(Comparison, SaysWhatDiffersInTheEnvironment) {
   EXPECT_EQ(text_of(comparison.environment[0]), "host.kernel 6.1.0-28 -> 6.1.0-31");
 }
 
-TEST(Comparison, LeavesOutRunsThatFailed) {
+TEST(Comparison, OmitsRunsThatFailed) {
   std::vector<StoredRun> base = made_runs(8, {}, 0.003, 1);
   base[0].status = "failed";
   base[0].metrics["images_per_sec"].value = 1;
@@ -232,11 +232,11 @@ TEST(Comparison, LeavesOutRunsThatFailed) {
   EXPECT_THROW(compared(base, made_runs(8, {}, 0.003, 2)), DataError);
 }
 
-TEST(Comparison, OfAMetricThatNobodyHasIsRefused) {
+TEST(Comparison, RefusesAnUnknownMetric) {
   EXPECT_THROW(compared({made_run({})}, {made_run({})}, {.metrics = {"speed"}}), DataError);
 }
 
-TEST(Comparison, OfTheSameTwoHundredTimesIsRarelyARegression) {
+TEST(Comparison, RarelyFindsRegressionsInEqualRuns) {
   int regressed = 0;
   for (std::uint64_t i = 0; i < 200; ++i) {
     const Comparison comparison =

@@ -66,7 +66,7 @@ TEST(Numbers, WidthCountsCharacters) {
   EXPECT_EQ(padded("±1", 4, true), "  ±1");
 }
 
-TEST(Forms, TextTellsAllOfARow) {
+TEST(Forms, TextShowsEveryPartOfARow) {
   const std::string text = printed(print_text);
   EXPECT_THAT(text, HasSubstr("base (16 runs)"));
   EXPECT_THAT(text, HasSubstr("change [95% CI]"));
@@ -141,7 +141,7 @@ TEST(Forms, HtmlHasARatioPerRowAndEveryRunAsADot) {
   EXPECT_EQ(json["comparisons"][0]["rows"][0]["base"]["values"].size(), 8);
 }
 
-TEST(Forms, JunitFailsOnARegressionAndSkipsWhatIsOpen) {
+TEST(Forms, JunitFailsRegressedAndSkipsInconclusiveRows) {
   const std::string text = printed(print_junit);
   EXPECT_THAT(text, HasSubstr("tests=\"2\" failures=\"1\" skipped=\"1\""));
   EXPECT_THAT(text, HasSubstr("<testcase classname=\"bench.resnet50_train_bs64_f32\" "

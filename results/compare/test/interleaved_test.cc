@@ -61,7 +61,7 @@ class Interleaved : public ::testing::Test {
 
 void ignore(const InterleavedRuns& /*runs*/, const StoredRun& /*run*/, bool /*is_other*/) {}
 
-TEST_F(Interleaved, RunsInTurnsThatTurnRound) {
+TEST_F(Interleaved, AlternatesTheOrderOfPairs) {
   const InterleavedRuns runs = run_interleaved(plan(3), ignore);
   EXPECT_THAT(order(), ElementsAre("a", "b", "b", "a", "a", "b"));
   EXPECT_EQ(runs.base.size(), 3);
@@ -80,7 +80,7 @@ TEST_F(Interleaved, AnInterruptLeavesWholePairs) {
   EXPECT_EQ(order().size(), 5);
 }
 
-TEST_F(Interleaved, ACommandIsSentTheSignalItselfOnceAndByUsAlone) {
+TEST_F(Interleaved, ACommandGetsTheSignalOnce) {
   // Signals its parent, and records its process group and the signals that it receives.
   const auto got = [&](const char* signal) {
     std::ofstream(folder_ / "signals")
@@ -119,7 +119,7 @@ TEST_F(Interleaved, ACommandThatFailsIsNamedWithItsLog) {
   EXPECT_THROW(run_interleaved(failing, ignore), DataError) << "wrote no record";
 }
 
-TEST_F(Interleaved, AnEarlierRecordIsNotTakenForThisRuns) {
+TEST_F(Interleaved, AnEarlierRecordIsNotReused) {
   EXPECT_EQ(run_interleaved(plan(2), ignore).other.size(), 2);
   InterleavedPlan silent = plan(2);
   silent.other = "true";

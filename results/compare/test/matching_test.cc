@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Matching, RunsOfTheSameWorkMeet) {
+TEST(Matching, PairsRunsOfTheSameWorkload) {
   const std::vector<StoredRun> base = {made_run({.model = "vgg16"}), made_run({}), made_run({})};
   const std::vector<StoredRun> other = {made_run({}), made_run({.model = "vgg16"})};
   const Matching matching = match_workloads(base, other, {});
@@ -46,7 +46,7 @@ TEST(Matching, AnIgnoredFieldMayDiffer) {
   EXPECT_THROW(check_fields(base, {"out"}, "ignore"), UsageError);
 }
 
-TEST(Matching, WorksOfOneTextHaveNamesOfTheirOwn) {
+TEST(Matching, GivesWorkloadsOfOneTextDistinctNames) {
   const std::vector<StoredRun> both = {made_run({.layout = "NHWC"}), made_run({.layout = "NCHW"})};
   const Matching matching = match_workloads(both, both, {});
   ASSERT_EQ(matching.workloads.size(), 2);
@@ -55,7 +55,7 @@ TEST(Matching, WorksOfOneTextHaveNamesOfTheirOwn) {
   EXPECT_EQ(matching.workloads[1].base.front()->record.at("workload").at("layout"), "NHWC");
 }
 
-TEST(Matching, WhatOneSideLacksIsTold) {
+TEST(Matching, NamesWorkloadsOfOneSideOnly) {
   const std::vector<StoredRun> base = {made_run({}), made_run({.batch = 32})};
   const std::vector<StoredRun> other = {made_run({})};
   const Matching matching = match_workloads(base, other, {});

@@ -26,7 +26,7 @@ void add_process(const FakeSystem& system, const std::string& pid, const std::st
                fmt::format("7 ({}) R 1 1 1 0 -1 4194304 0 0 0 0 {} 0 0 0 20 0 1 0\n", name, ticks));
 }
 
-TEST(BusyProcesses, AreTheThreeThatComputedMost) {
+TEST(BusyProcesses, AreTheThreeBusiestProcesses) {
   const FakeSystem system;
   add_process(system, "self", "bench", 0);
   add_process(system, "7", "bench", 0);

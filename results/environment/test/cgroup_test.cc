@@ -31,7 +31,7 @@ TEST(CgroupLevels, GoUpToTheMountedRoot) {
       ElementsAre("/sys/fs/cgroup/user.slice/job", "/sys/fs/cgroup/user.slice", "/sys/fs/cgroup"));
 }
 
-TEST(CgroupLevels, FindVersion1BesideVersion2) {
+TEST(CgroupLevels, FindVersion1NextToVersion2) {
   const FakeSystem system;
   system.write("/proc/self/mountinfo",
                "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
@@ -70,7 +70,7 @@ TEST(CgroupLevels, KnowBlanksInMountPoints) {
   EXPECT_THAT(folders(system, "cpu"), ElementsAre("/mnt/my groups"));
 }
 
-TEST(CgroupLevels, AreNoneWithoutControlGroups) {
+TEST(CgroupLevels, AreEmptyWithoutControlGroups) {
   const FakeSystem system;
   EXPECT_TRUE(cgroup_levels(system.files(), "memory").empty());
   system.write("/proc/self/mountinfo", "1 1 0:1 / / rw - ext4 /dev/sda rw\nbroken line\n");
@@ -102,7 +102,7 @@ TEST(CgroupCpuQuota, IsReadFromVersion1) {
   EXPECT_DOUBLE_EQ(cgroup_cpu_quota(system.files())->processors, 2);
 }
 
-TEST(CgroupCpuset, PrefersWhatIsInEffect) {
+TEST(CgroupCpuset, PrefersTheEffectiveSet) {
   const FakeSystem system;
   system.write("/proc/self/mountinfo", kMountVersion2);
   system.write("/proc/self/cgroup", "0::/a\n");

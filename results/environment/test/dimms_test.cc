@@ -50,7 +50,7 @@ std::vector<results::Dimm> dimms_of(const std::string& table) {
   return capture_dimms(system.files()).value();
 }
 
-TEST(Dimms, AreThoseOfFullSlots) {
+TEST(Dimms, OmitEmptySlots) {
   const std::string board = structure(std::string("\x02\x00\x00\x00", 4), {"a board"});
   const auto dimms = dimms_of(
       board + module({.size = 16384}, {"DIMM A1", "M321R2GA3BB6  "}) +

@@ -33,13 +33,13 @@ EnvironmentSnapshot after(ProcessorTimes added) {
   return {.times = times};
 }
 
-TEST(EnvironmentWarnings, AreNoneOnAQuietMachine) {
+TEST(EnvironmentWarnings, AreAbsentOnAQuietMachine) {
   EXPECT_THAT(environment_warnings(before(), after({.idle_ticks = 40}), {.processors = 4}),
               IsEmpty());
   EXPECT_THAT(environment_warnings(before(), after({}), {.processors = 4}), IsEmpty());
 }
 
-TEST(EnvironmentWarnings, TellOfWorkThatOthersDo) {
+TEST(EnvironmentWarnings, ReportOtherPrograms) {
   EXPECT_THAT(environment_warnings(before(), after({.busy_ticks = 20, .idle_ticks = 20}),
                                    {.processors = 4}),
               ElementsAre(AllOf(HasSubstr("about 2.0 of 4 processors"),
@@ -53,7 +53,7 @@ TEST(EnvironmentWarnings, DoNotBlameOthersForOurOwnWork) {
       IsEmpty());
 }
 
-TEST(EnvironmentWarnings, LetOthersHaveWhatTheRunDoesNotUse) {
+TEST(EnvironmentWarnings, IgnoreOthersOnUnusedProcessors) {
   const auto later = after({.busy_ticks = 10, .idle_ticks = 30});
   EXPECT_THAT(environment_warnings(before(), later, {.processors = 3}), IsEmpty());
   EXPECT_EQ(environment_warnings(before(), later, {.processors = 4}).size(), 1U);
@@ -99,13 +99,13 @@ TEST(EnvironmentWarnings, AdviseThreadsOfEachDevice) {
   EXPECT_THAT(warning(0), EndsWith("Stop the other work."));
 }
 
-TEST(EnvironmentWarnings, TellOfSteal) {
+TEST(EnvironmentWarnings, ReportSteal) {
   EXPECT_THAT(environment_warnings(before(), after({.idle_ticks = 95, .steal_ticks = 5}),
                                    {.processors = 1}),
               ElementsAre(HasSubstr("gives 5.0 % of the processor time to other machines")));
 }
 
-TEST(EnvironmentWarnings, TellOfGovernorsThatChangeTheClock) {
+TEST(EnvironmentWarnings, ReportGovernorsThatChangeTheClock) {
   EnvironmentSnapshot later = after({.idle_ticks = 40});
   later.governors = {{0, "performance"}, {1, "powersave"}, {2, "powersave"}};
   EXPECT_THAT(environment_warnings(before(), later, {.processors = 3}),
@@ -113,7 +113,7 @@ TEST(EnvironmentWarnings, TellOfGovernorsThatChangeTheClock) {
                                 HasSubstr("cpupower frequency-set -g performance"))));
 }
 
-TEST(EnvironmentWarnings, TellOfAQuotaSmallerThanTheRun) {
+TEST(EnvironmentWarnings, ReportAQuotaSmallerThanTheRun) {
   EnvironmentSnapshot later = after({.idle_ticks = 40});
   later.quota = CpuQuota{.processors = 1.5, .file = "/sys/fs/cgroup/cpu.max"};
   EXPECT_THAT(environment_warnings(before(), later, {.processors = 4}),
@@ -122,7 +122,7 @@ TEST(EnvironmentWarnings, TellOfAQuotaSmallerThanTheRun) {
   EXPECT_THAT(environment_warnings(before(), later, {.processors = 1}), IsEmpty());
 }
 
-TEST(EnvironmentWarnings, AreNoneWhereTheMachineTellsNothing) {
+TEST(EnvironmentWarnings, AreAbsentIfNothingIsKnown) {
   EXPECT_THAT(environment_warnings({}, {}, {.processors = 4}), IsEmpty());
 }
 

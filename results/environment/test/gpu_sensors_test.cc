@@ -48,7 +48,7 @@ TEST(GpuSensors, DescribeTheCard) {
   EXPECT_EQ(gpu.pcie.width_max.value(), 16);
 }
 
-TEST(GpuSensors, SayWhyNothingIsKnownWhereTheLibraryIsNotThere) {
+TEST(GpuSensors, ExplainAMissingLibrary) {
   const GpuSensors sensors(kFakeBus, "libno-such-nvml.so.1");
   EXPECT_THAT(sensors.why_not(),
               AllOf(HasSubstr("NVML cannot be opened"), HasSubstr("libno-such-nvml.so.1")));
@@ -63,7 +63,7 @@ TEST(GpuSensors, SayWhyNothingIsKnownWhereTheLibraryIsNotThere) {
   }
 }
 
-TEST(GpuSensors, SayWhyWhereTheLibraryFindsNoDriverOrNotTheCard) {
+TEST(GpuSensors, ExplainAMissingDriverOrCard) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
   EXPECT_EQ(GpuSensors("0000:17:00.0", fake.path).why_not(),
             "nvmlDeviceGetHandleByPciBusId_v2: Not Found");
@@ -73,7 +73,7 @@ TEST(GpuSensors, SayWhyWhereTheLibraryFindsNoDriverOrNotTheCard) {
   EXPECT_EQ(described(sensors).driver.why(), sensors.why_not());
 }
 
-TEST(GpuSensors, TellWhatTheDriverDoesNotTellFromZero) {
+TEST(GpuSensors, DistinguishUnknownValuesFromZero) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
   fake->failures = {{"nvmlDeviceGetEccMode", kNotSupported},
                     {"nvmlDeviceGetPowerUsage", kNotSupported},
@@ -91,7 +91,7 @@ TEST(GpuSensors, TellWhatTheDriverDoesNotTellFromZero) {
   EXPECT_EQ(gpu.clocks.sm.value(), 1965);
 }
 
-TEST(GpuSensors, TakeTheOlderNameOfClockEventsAndMissWhatIsNotThere) {
+TEST(GpuSensors, AcceptTheOlderNameOfClockEvents) {
   const FakeNvmlLibrary fake(FAKE_NVML_OLD_LIBRARY);
   fake->answers["nvmlDeviceGetCurrentClocksThrottleReasons"] = {0x44};
   const GpuSensors sensors(kFakeBus, fake.path);
@@ -129,7 +129,7 @@ TEST(GpuSensors, ListTheProcessesOfOthers) {
 }
 
 // In a container, process ids differ from those of the driver.
-TEST(GpuSensors, CountOthersWhereTheIdsAreThoseOfAnotherNamespace) {
+TEST(GpuSensors, CountOtherProcessesInAnotherNamespace) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
   fake->processes = {{4'000'001, 1024}};
   const GpuSensors sensors(kFakeBus, fake.path);
@@ -142,7 +142,7 @@ TEST(GpuSensors, CountOthersWhereTheIdsAreThoseOfAnotherNamespace) {
             "namespace");
 }
 
-TEST(GpuSensors, BlameNobodyWhereTheDriverListsNoProcessAtAll) {
+TEST(GpuSensors, ReportNoProcessesIfTheDriverListsNone) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
   fake->processes.clear();
   const GpuOthers others = GpuSensors(kFakeBus, fake.path).others();

@@ -104,13 +104,13 @@ TEST(GpuVerdict, IsInvalidForHeat) {
                  "heat reduced the clocks for 0.5 %");
 }
 
-TEST(GpuVerdict, IsInvalidForAnOuterSignalOfPowerAndForWhatNobodyExplains) {
+TEST(GpuVerdict, IsInvalidForAPowerBrakeOrUnexplainedClocks) {
   expect_invalid([](Card& card) { card.watched.clock_events = events(2, 0x88); }, "power brake");
   expect_invalid([](Card& card) { card.watched.clock_events = events(2, 0x8); },
                  "of the samples without a reason");
 }
 
-TEST(GpuVerdict, HoldsALoweredLimitOfPowerAgainstTheRunAndNotTheCardsOwn) {
+TEST(GpuVerdict, IsInvalidForAPowerLimitBelowTheDefault) {
   const auto capped = [](Card& card) {
     card.watched.clock_events = events(90, 0x4);
     card.watched.sm_mhz = results::Spread{.mean = 1300, .min = 1200, .max = 1400};
@@ -153,7 +153,7 @@ TEST(GpuVerdict, IsInvalidForAClockThatStaysLow) {
       "a lower clock is set; as root: nvidia-smi -rac");
 }
 
-TEST(GpuVerdict, IsNoneForALowClockWhereNothingTellsWhatHeldItDown) {
+TEST(GpuVerdict, IsUnknownForAnUnexplainedLowClock) {
   expect_none(
       [](Card& card) {
         card.watched.sm_mhz = results::Spread{.mean = 1200, .min = 1200, .max = 1200};
@@ -163,7 +163,7 @@ TEST(GpuVerdict, IsNoneForALowClockWhereNothingTellsWhatHeldItDown) {
       "whether the card's power limit reduced it: Not Supported");
 }
 
-TEST(GpuVerdict, NamesWhichOfSeveralCardsIsMeant) {
+TEST(GpuVerdict, NamesTheCard) {
   Card fine;
   fine.gpu.watched = fine.watched;
   Card other;
@@ -215,7 +215,7 @@ void expect_unread(const std::function<void(Card&)>& change, const std::string& 
   EXPECT_THAT(quality.warnings, ElementsAre("before"));
 }
 
-TEST(GpuVerdict, NamesWhatTheCardDoesNotTell) {
+TEST(GpuVerdict, NamesUnreadableValues) {
   const Unknown why{"Not Supported"};
   expect_unread([&](Card& card) { card.watched.clock_events = why; },
                 "the reasons for reduced clocks (Not Supported)");
@@ -245,7 +245,7 @@ TEST(GpuVerdict, NamesWhatTheCardDoesNotTell) {
   EXPECT_EQ(quality.verdict.value(), Verdict::kInvalid);
 }
 
-TEST(GpuVerdict, IsNoneWhereNothingTellsWhatBecameOfTheClocks) {
+TEST(GpuVerdict, IsUnknownIfTheClocksAreUnknown) {
   expect_none(
       [](Card& card) {
         card.watched.clock_events = Unknown{"Not Supported"};
@@ -264,7 +264,7 @@ TEST(GpuVerdict, IsInvalidForAReasonThatWasThereBefore) {
   EXPECT_THAT(quality.reasons, ElementsAre("clocks that disagree"));
 }
 
-TEST(GpuVerdict, IsNoneForACardThatWasNotWatched) {
+TEST(GpuVerdict, IsUnknownForACardThatWasNotWatched) {
   results::Gpu gpu;
   gpu.watched = Unknown{"no driver"};
   results::Quality quality;

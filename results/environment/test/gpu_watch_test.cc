@@ -73,7 +73,7 @@ TEST(GpuTally, TakesTheDifferenceOfCounters) {
   EXPECT_EQ(watched.ecc_uncorrected.why(), "the counter decreased");
 }
 
-TEST(GpuTally, TellsEnergyOfFiveSecondsAndMore) {
+TEST(GpuTally, ReportsEnergyFromFiveSecondsOn) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
   fake->answers["nvmlDeviceGetTotalEnergyConsumption"] = {1'000'000, 6'000'000};
   const results::GpuWatched watched = tallied(fake, seconds(10), 11);
@@ -86,7 +86,7 @@ TEST(GpuTally, TellsEnergyOfFiveSecondsAndMore) {
   EXPECT_EQ(results::counted_watts(shorter).why(), shorter.joules.why());
 }
 
-TEST(GpuTally, SaysWhyWhatNoSampleToldIsUnknown) {
+TEST(GpuTally, ExplainsValuesWithoutSamples) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
   for (const char* function :
        {"nvmlDeviceGetClockInfo", "nvmlDeviceGetCurrentClocksEventReasons",
@@ -124,7 +124,7 @@ TEST(GpuTally, RemembersAProcessThatHasGone) {
   EXPECT_EQ(others[1].pid, 4'000'002);
 }
 
-TEST(GpuTally, CountsTheMostProcessesOfWhichNoneCanBeNamed) {
+TEST(GpuTally, CountsTheMostUnnamedProcesses) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
   const GpuSensors sensors(kFakeBus, fake.path);
   const FakeClock clock;
@@ -137,7 +137,7 @@ TEST(GpuTally, CountsTheMostProcessesOfWhichNoneCanBeNamed) {
   EXPECT_THAT(tally.result().others.why(), HasSubstr("ids of another PID namespace"));
 }
 
-TEST(GpuWatch, SamplesOnAThreadOfItsOwnUntilItEnds) {
+TEST(GpuWatch, SamplesOnASeparateThreadUntilItEnds) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
   const GpuSensors sensors(kFakeBus, fake.path);
   const SteadyClock clock;
@@ -154,7 +154,7 @@ TEST(GpuWatch, SamplesOnAThreadOfItsOwnUntilItEnds) {
   EXPECT_THAT(fake->threads, Each(Ne(std::this_thread::get_id())));
 }
 
-TEST(GpuWatches, AreOfEachCardThatCanBeRead) {
+TEST(GpuWatches, CoverEachReadableCard) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
   std::vector<std::unique_ptr<GpuSensors>> sensors;
   sensors.push_back(std::make_unique<GpuSensors>(kFakeBus, fake.path));

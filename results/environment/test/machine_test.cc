@@ -162,7 +162,7 @@ TEST(CaptureMemory, IsInBytes) {
   EXPECT_FALSE(memory.numa_balancing.value());
 }
 
-TEST(CaptureProcess, TellsHowTheSystemTreatsIt) {
+TEST(CaptureProcess, RecordsSchedulingAndPriority) {
   const FakeSystem system;
   system.write("/proc/sys/kernel/randomize_va_space", "2\n");
   const results::Process process = capture_process(system.files());
@@ -178,7 +178,7 @@ TEST(CaptureProcess, TellsHowTheSystemTreatsIt) {
   }
 }
 
-TEST(ProgramSha256, IsThatOfTheFileThatRuns) {
+TEST(ProgramSha256, IsTheHashOfTheRunningFile) {
   std::ifstream file("/proc/self/exe", std::ios::binary);
   std::ostringstream bytes;
   bytes << file.rdbuf();
@@ -204,7 +204,7 @@ TEST(PeakRss, IsInBytes) {
   EXPECT_GT(peak_rss_bytes(SystemFiles()).value(), 0);
 }
 
-TEST(PeakRss, BeginsAnewWhereTheSystemLetsIt) {
+TEST(PeakRss, RestartsIfTheSystemAllowsIt) {
   constexpr std::size_t kBytes = std::size_t{64} << 20;
   // Do not use the allocator: AddressSanitizer's may keep freed memory.
   void* const touched =
@@ -227,7 +227,7 @@ TEST(CaptureEnvironmentVariables, TakesWhatChangesSpeedAndNothingElse) {
       (std::map<std::string, std::string>{{"OMP_NUM_THREADS", "2"}, {"LD_PRELOAD", "a=b.so"}}));
 }
 
-TEST(CaptureTensorflowVariables, TakesTheirsAndNoSecretsOfAnotherProgram) {
+TEST(CaptureTensorflowVariables, TakesTensorFlowsVariablesOnly) {
   const char* const environment[] = {"TF_CPP_MIN_LOG_LEVEL=1",
                                      "TFX=no",
                                      "TF_XLA_FLAGS=--a=b",
@@ -261,7 +261,7 @@ TEST(LoadedLibraries, KnowTheCLibraryOfThisProcess) {
   }
 }
 
-TEST(Clocks, TellTheirSourceAndZone) {
+TEST(Clocks, HaveASourceAndATimeZone) {
   const FakeSystem system;
   system.write("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
   EXPECT_EQ(capture_clocksource(system.files()).value(), "tsc");

@@ -24,7 +24,7 @@ void add_version_2(const FakeSystem& system) {
 
 std::string bytes(double gib) { return fmt::format("{}\n", static_cast<std::int64_t>(gib * kGiB)); }
 
-TEST(MemoryLimit, IsWhatTheMachineHasLeft) {
+TEST(MemoryLimit, IsTheFreeMemoryOfTheMachine) {
   const FakeSystem system;
   add_machine(system);
   const MemoryLimit limit = memory_limit(system.files()).value();
@@ -32,7 +32,7 @@ TEST(MemoryLimit, IsWhatTheMachineHasLeft) {
   EXPECT_EQ(limit.set_by, "/proc/meminfo (MemAvailable)");
 }
 
-TEST(MemoryLimit, IsTheGroupsLessWhatIsInUseWithoutFileCache) {
+TEST(MemoryLimit, IsTheGroupsLimitLessItsUseWithoutFileCache) {
   const FakeSystem system;
   add_machine(system);
   add_version_2(system);
@@ -85,7 +85,7 @@ TEST(MemoryLimit, KnowsVersion1AndItsWordForNoLimit) {
   EXPECT_EQ(limit.set_by, "/cg/job/memory.limit_in_bytes");
 }
 
-TEST(MemoryLimit, LeavesTheProgramItsCode) {
+TEST(MemoryLimit, LeavesMemoryForTheProgramsCode) {
   const FakeSystem system;
   add_machine(system);
   add_version_2(system);
@@ -97,7 +97,7 @@ TEST(MemoryLimit, LeavesTheProgramItsCode) {
   EXPECT_EQ(memory_limit(system.files()).value().bytes, kGiB - kGiB / 16 - kUnplannedBytes);
 }
 
-TEST(MemoryLimit, CountsTheProcessesOwnLimitsAndWhatItsThreadsSetAside) {
+TEST(MemoryLimit, CountsTheLimitsAndStacksOfTheProcess) {
   constexpr std::int64_t kMiB = std::int64_t{1} << 20;
   const FakeSystem system;
   add_machine(system);

@@ -28,7 +28,7 @@ std::string stat_text(const std::string& name, const std::string& start) {
   return text + " " + start + " 23 24 25\n";
 }
 
-TEST(ProcessAge, IsTheTimeSinceTheStartThatTheKernelTells) {
+TEST(ProcessAge, IsTheTimeSinceTheKernelsStartTime) {
   const FakeSystem system;
   system.write("/proc/self/stat", stat_text("bench", "0"));
   const nanoseconds before = since_boot();
@@ -51,7 +51,7 @@ TEST(ProcessAge, IsNotConfusedByBracketsAndSpacesInTheName) {
   EXPECT_LE(age, since_boot());
 }
 
-TEST(ProcessAge, IsUnknownWithAReasonWhereTheFileTellsNothing) {
+TEST(ProcessAge, IsUnknownWithAReasonIfTheFileIsUnusable) {
   const FakeSystem system;
   EXPECT_NE(process_age(system.files()).why().find("/proc/self/stat"), std::string::npos);
   for (const std::string& text : {std::string("4711 bench S 1 2"),
@@ -62,7 +62,7 @@ TEST(ProcessAge, IsUnknownWithAReasonWhereTheFileTellsNothing) {
   }
 }
 
-TEST(ProcessAge, OfThisProcessIsShort) {
+TEST(ProcessAge, IsShortForThisProcess) {
   const nanoseconds age = process_age(SystemFiles()).value();
   EXPECT_GE(age, nanoseconds(0));
   EXPECT_LT(age, since_boot());

@@ -16,7 +16,7 @@ TEST(SystemFiles, ReadsBelowItsRootAndTrimsTheEnd) {
   EXPECT_EQ(system.files().read("/proc/sys/kernel/hostname").value(), " node7");
 }
 
-TEST(SystemFiles, SaysWhichFileIsMissingAsTheUserKnowsIt) {
+TEST(SystemFiles, NamesAMissingFileWithoutTheRoot) {
   const FakeSystem system;
   EXPECT_EQ(system.files().read("/sys/absent").why(),
             "cannot open /sys/absent: No such file or directory");

@@ -99,7 +99,7 @@ std::string logged_format(const std::string& images, std::vector<Implementation>
   return "";
 }
 
-TEST(TfLogs, NameTheFormatInWhichMostOfAnAutoPlanIs) {
+TEST(TfLogs, NameTheMostUsedFormatOfAnAutoPlan) {
   const auto conv = [](const char* layout, std::int64_t count) {
     return Implementation{.op = "conv2d", .implementation = "x", .layout = layout, .count = count};
   };
@@ -109,7 +109,7 @@ TEST(TfLogs, NameTheFormatInWhichMostOfAnAutoPlanIs) {
   EXPECT_EQ(logged_format("x", {}), "auto");
 }
 
-TEST(TfLogs, OfAnotherProgramKeepItsVersionAndItsSteps) {
+TEST(TfLogs, KeepTheVersionAndStepsOfAnotherProgram) {
   Record record = example_record();
   record.source.bench_version = "";
   record.workload.backend = "1.15.5";
@@ -122,13 +122,13 @@ TEST(TfLogs, OfAnotherProgramKeepItsVersionAndItsSteps) {
       HasSubstr(R"("average_examples_per_sec", "value": 24.0, "unit": null, "global_step": 3)"));
 }
 
-TEST(TfLogs, OfSeveralRunsLieInFolders) {
+TEST(TfLogs, AreInSeparateFoldersForSeveralRuns) {
   const Outputs outputs = written("tf-logs", {example_run(), example_run()});
   ASSERT_EQ(outputs.size(), 4U);
   EXPECT_EQ(outputs[0].name, example_run().record_id + "/benchmark_run.log");
 }
 
-TEST(TfLogs, AMetricLogThatIsThereIsAddedTo) {
+TEST(TfLogs, AppendToAnExistingMetricLog) {
   const ScratchFolder folder;
   write_outputs(written("tf-logs"), folder.path());
   write_outputs(written("tf-logs"), folder.path());
@@ -269,7 +269,7 @@ TEST(MlperfSystem, HasEveryFieldOfTheDescription) {
   EXPECT_EQ(written("mlperf-system", {example_run(), example_run()}).size(), 1U);
 }
 
-TEST(GoogleBenchmark, CountsTheStepsThatRanAndLeavesOutWhatIsNotKnown) {
+TEST(GoogleBenchmark, CountsTheCompletedStepsAndOmitsUnknownValues) {
   Record record = example_record();
   record.workload.num_batches = 5000;  // The run ended after three, as with --max_seconds.
   const auto exported = [](const Record& what) {
@@ -372,14 +372,14 @@ TEST(ChromeTrace, HasACompleteEventPerStep) {
   EXPECT_NEAR(starts[2], 3e6, 1);
 }
 
-TEST(Formats, AnUnknownOneIsAnsweredWithTheKnown) {
+TEST(Formats, AnUnknownFormatIsRefusedWithAList) {
   EXPECT_THAT(
       [] { format_to_write("hyperfine"); },
       ThrowsMessage<UsageError>(HasSubstr("--format=hyperfine: not a format for export; the "
                                           "formats are tf-logs, google-benchmark, lnt, csv")));
 }
 
-TEST(Formats, EveryWriterTakesARunOfWhichLittleIsKnown) {
+TEST(Formats, EveryWriterAcceptsASparseRun) {
   Record record;
   record.status = Status::kOk;
   const StoredRun run = run_of(nlohmann::json::parse(record_json(record)));

@@ -121,7 +121,7 @@ constexpr const char* kGoogleFile = R"({"context": {"date": "2026-01-31T13:00:00
     {"name": "BM_x/8_mean", "run_name": "BM_x/8", "run_type": "aggregate", "real_time": 255,
      "cpu_time": 245, "time_unit": "us"}]})";
 
-TEST(GoogleBenchmark, EveryRepetitionIsARunAndAggregatesAreNone) {
+TEST(GoogleBenchmark, EveryRepetitionIsARunWithoutAggregates) {
   const Records records = read_text(kGoogleFile);
   ASSERT_EQ(records.size(), 2U);
   const StoredRun run = run_of(records.front());
@@ -209,7 +209,7 @@ TEST(TfLogs, ARunWithoutATotalIsAFailedOne) {
   EXPECT_EQ(run_of(read_foreign(folder.path()).front()).status, "failed");
 }
 
-TEST(Foreign, WhatIsOfNoFormIsRefusedWithTheFormsThatAre) {
+TEST(Foreign, AnUnknownFormatIsRefusedWithAList) {
   expect_refused(
       "hello\n",
       "has an unknown format; the formats that can be read are tf-logs, google-benchmark");

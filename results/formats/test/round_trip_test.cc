@@ -37,7 +37,7 @@ TEST(RoundTrip, EveryFormatThatIsReadAndWrittenKeepsTheSpeed) {
   EXPECT_EQ(tried, 4);
 }
 
-TEST(RoundTrip, TensorFlowsLogsKeepWhatWasRun) {
+TEST(RoundTrip, TensorFlowsLogsKeepTheWorkload) {
   const StoredRun back = there_and_back("tf-logs");
   const StoredRun sent = example_run();
   EXPECT_EQ(back.start_ms, sent.start_ms);
@@ -93,7 +93,7 @@ TEST(RoundTrip, LntKeepsSpeedStepTimeMemoryAndRevision) {
   EXPECT_EQ(back.git_rev, "abc123");
 }
 
-TEST(RoundTrip, ASecondTimeTheNamesAreThoseOfTheFirst) {
+TEST(RoundTrip, NamesStayEqualTheSecondTime) {
   for (const char* format : {"google-benchmark", "lnt"}) {
     const std::vector<StoredRun> sent = {example_run()};
     const std::vector<StoredRun> back = {there_and_back(format)};
@@ -105,7 +105,7 @@ TEST(RoundTrip, ASecondTimeTheNamesAreThoseOfTheFirst) {
   }
 }
 
-TEST(Imported, WhatTheFileDoesNotTellIsNullWithAReason) {
+TEST(Imported, MissingValuesAreNullWithAReason) {
   const nlohmann::json record = there_and_back("tf-logs").record;
   std::set<std::string> nulls;
   const auto collect = [&](auto&& self, const nlohmann::json& value,

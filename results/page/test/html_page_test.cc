@@ -39,7 +39,7 @@ TEST(ScriptHash, IsTheSha256InBase64) {
   EXPECT_EQ(script_hash("abc"), "'sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0='");
 }
 
-TEST(ForestPlot, HasABandOfWhatDoesNotMatterWhereThereIsOne) {
+TEST(ForestPlot, ShadesTheMarginIfGiven) {
   const std::vector<Branch> branches = {{.name = "work", .hover = "+1%", .log_ratio = 0.01}};
   EXPECT_THAT(forest_plot("ratios", "f", branches), Not(HasSubstr("<rect")));
   EXPECT_THAT(forest_plot("ratios", "f", branches, 0.02), HasSubstr("<rect class=\"band\""));

@@ -21,9 +21,7 @@ TEST(Captured, HoldsAValueOrAReason) {
   EXPECT_THROW(unknown.value(), InternalError);
 }
 
-TEST(Captured, SaysSomethingEvenWhenNobodyFilledIt) {
-  EXPECT_EQ(Captured<int>().why(), "not captured");
-}
+TEST(Captured, HasAReasonByDefault) { EXPECT_EQ(Captured<int>().why(), "not captured"); }
 
 TEST(Captured, ConvertsOnceFromWhatConvertsToItsType) {
   const Captured<std::int64_t> wide = 3;

@@ -17,14 +17,14 @@ Record fine_record() {
   return record;
 }
 
-TEST(QualityScore, IsFullWhereNothingIsAmiss) {
+TEST(QualityScore, IsFullForAGoodRun) {
   Record record = fine_record();
   add_quality_score(record);
   EXPECT_EQ(record.quality.score.value(), 100);
   EXPECT_THAT(record.quality.deductions, IsEmpty());
 }
 
-TEST(QualityScore, TakesNothingForWhatIsNotKnown) {
+TEST(QualityScore, SubtractsNothingForUnknownValues) {
   Record record = fine_record();
   record.load.steal_share = Unknown{"no /proc/stat"};
   record.cpu.governor = Unknown{"virtualised"};
@@ -32,7 +32,7 @@ TEST(QualityScore, TakesNothingForWhatIsNotKnown) {
   EXPECT_EQ(record.quality.score.value(), 100);
 }
 
-TEST(QualityScore, SaysWhatItTakesOffFor) {
+TEST(QualityScore, ExplainsEachDeduction) {
   Record record = fine_record();
   record.load.busy = std::vector<BusyProcess>{{"cc1plus", 1.25}, {"sshd", 0.25}};
   record.load.steal_share = 0.02;
@@ -63,7 +63,7 @@ TEST(QualityScore, JudgesTheSteps) {
                           "10 points: the clock fell from 3000 to 2500 MHz"));
 }
 
-TEST(QualityScore, IsNothingForARunThatFailedAndNeverLess) {
+TEST(QualityScore, IsZeroForAFailedRunAndNeverNegative) {
   Record record = fine_record();
   record.status = Status::kFailed;
   record.build.build_type = "Debug";

@@ -68,7 +68,7 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
   EXPECT_EQ(out["schema"], "bench.record/2");
 }
 
-TEST(RecordJson, HoldsARunInInt8AgainstF32) {
+TEST(RecordJson, HoldsTheComparisonOfInt8WithF32) {
   Record record = small_record();
   EXPECT_FALSE(json::parse(record_json(record)).contains("quantization"));
   record.quantization = {.centred_snr_db = Unknown{"no signal"},
@@ -93,7 +93,7 @@ TEST(RecordJson, HoldsARunInInt8AgainstF32) {
   EXPECT_EQ(out["capture_errors"]["quantization.centred_snr_db"], "no signal");
 }
 
-TEST(RecordJson, HoldsACardAndWhatItsSensorsTold) {
+TEST(RecordJson, HoldsACardAndItsSensors) {
   Record record = small_record();
   EXPECT_EQ(json::parse(record_json(record))["gpu"], json::array());
   Gpu gpu{.name = "H100",
@@ -141,7 +141,7 @@ TEST(RecordJson, HoldsACardAndWhatItsSensorsTold) {
   EXPECT_EQ(unwatched["capture_errors"]["gpu.0.watched"], "no driver");
 }
 
-TEST(RecordJson, HoldsWhatARunIsCalledAndWhatWentOnAroundIt) {
+TEST(RecordJson, HoldsLabelsAndConditions) {
   Record record = small_record();
   json out = json::parse(record_json(record));
   for (const char* path : {"group_id", "label", "reportable", "cost", "load.busy_processes",
@@ -276,7 +276,7 @@ TEST(RecordJson, SaysWhyANumberThatIsNotFiniteIsNull) {
   EXPECT_EQ(out["capture_errors"]["metrics.images_per_sec.value"], "not finite: inf");
 }
 
-TEST(RecordJson, SurvivesBytesThatAreNoText) {
+TEST(RecordJson, ReplacesBytesThatAreNotUtf8) {
   Record record = small_record();
   record.flags.command_line = {"bench", "--data_dir=\xff\xfe"};
   const json out = json::parse(record_json(record));

@@ -48,7 +48,7 @@ TEST(Roof, SharesAreOfTheStepWithoutInput) {
   EXPECT_DOUBLE_EQ(record.roof.arithmetic_share.value(), 0.8);
 }
 
-TEST(Roof, ADeviceWithoutOneSaysSo) {
+TEST(Roof, ExplainsADeviceWithoutARoof) {
   Record record = measured_record();
   const Unknown why{"none measured"};
   add_roof(record,

@@ -54,7 +54,7 @@ TEST(RunMetrics, KeepApartWallTimeAndTheSumOfSteps) {
   EXPECT_EQ(find(metrics, "step_time.acf1").value.why(), "fewer than three steps, or all equal");
 }
 
-TEST(RunMetrics, OfARunWithoutStepsAreUnknownWithAReason) {
+TEST(RunMetrics, AreUnknownWithAReasonWithoutSteps) {
   const auto metrics = run_metrics({.images_per_step = 32});
   for (const char* name : {"images_per_sec", "images_per_sec_steps", "step_time.median"}) {
     EXPECT_EQ(find(metrics, name).value.why(), "no timed step was completed") << name;
@@ -62,7 +62,7 @@ TEST(RunMetrics, OfARunWithoutStepsAreUnknownWithAReason) {
   EXPECT_EQ(find(metrics, "peak_rss").value.why(), "not captured");
 }
 
-TEST(RunMetrics, TellTheDevicesShareOfTheSteps) {
+TEST(RunMetrics, HoldTheDevicesShareOfTheSteps) {
   const std::vector<nanoseconds> steps = {seconds(1), seconds(3)};
   const std::vector<nanoseconds> on_device = {milliseconds(500), milliseconds(2500)};
   const auto metrics =
@@ -77,14 +77,14 @@ TEST(RunMetrics, TellTheDevicesShareOfTheSteps) {
   }
 }
 
-TEST(RunMetrics, SayWhyNoEnergyIsTold) {
+TEST(RunMetrics, ExplainMissingEnergy) {
   EXPECT_EQ(find(run_metrics({.watts = Unknown{"no GPU"}}), "joules_per_image").value.why(),
             "no GPU");
   EXPECT_EQ(find(run_metrics({.watts = 400.0}), "joules_per_image").value.why(),
             "no timed step was completed");
 }
 
-TEST(RunMetrics, HaveEachANameOfTheirOwn) {
+TEST(RunMetrics, HaveDistinctNames) {
   const std::vector<nanoseconds> steps = {seconds(1)};
   const auto metrics = run_metrics({.images_per_step = 1, .steps = steps, .wall = seconds(1)});
   std::set<std::string> names;

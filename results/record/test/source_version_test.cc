@@ -59,7 +59,7 @@ class SourceVersion : public ::testing::Test {
   ScratchFolder folder_;
 };
 
-TEST_F(SourceVersion, TellsTheRevisionOfACleanCheckout) {
+TEST_F(SourceVersion, HoldsTheRevisionOfACleanCheckout) {
   commit();
   std::ofstream(source() / "untracked") << "x";
   const std::string text = written(source());
@@ -83,7 +83,7 @@ TEST_F(SourceVersion, LeavesAHeaderThatWouldNotChangeAlone) {
   EXPECT_EQ(fs::last_write_time(header()), old);
 }
 
-TEST_F(SourceVersion, SaysWhyThereIsNone) {
+TEST_F(SourceVersion, ExplainsAMissingRevision) {
   EXPECT_THAT(written(source()), HasSubstr("git reported no revision of the source"));
   commit();
   fs::create_directory(source() / "unpacked");

@@ -19,12 +19,12 @@ std::string of_one(const StoredRun& run) {
   return held_back_by(one);
 }
 
-TEST(HeldBackBy, InputFromATenthOfTheTimeOn) {
+TEST(HeldBackBy, NamesTheInputAboveATenthOfTheTime) {
   EXPECT_EQ(of_one(run_of(0.23, {{"arithmetic_share", 0.8}})),
             "input: steps waited 23.0% of the time");
 }
 
-TEST(HeldBackBy, TheDeviceWhoseLimitIsToldWhereItsRoofIsKnown) {
+TEST(HeldBackBy, NamesTheDevicesLimitIfItsRoofIsKnown) {
   EXPECT_EQ(of_one(run_of(0.02, {{"arithmetic_share", nullptr}})), "device");
   EXPECT_EQ(of_one(run_of(0.02, {{"arithmetic_share", 0.8}})),
             "device arithmetic: 80.0% of the minimum time");
@@ -32,7 +32,7 @@ TEST(HeldBackBy, TheDeviceWhoseLimitIsToldWhereItsRoofIsKnown) {
             "device memory: 61.0% of the minimum time");
 }
 
-TEST(HeldBackBy, OtherWorkIsCountedInRuns) {
+TEST(HeldBackBy, CountsTheRunsWithOtherWork) {
   StoredRun busy = run_of(0, {{"arithmetic_share", nullptr}});
   busy.record["quality"]["warnings"] = {"other work keeps 1 of 2 processors busy"};
   const StoredRun quiet = run_of(0, {{"arithmetic_share", nullptr}});

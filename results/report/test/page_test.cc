@@ -39,7 +39,7 @@ TEST(Page, NeedsNoNetwork) {
   EXPECT_THAT(page, HasSubstr("@media print"));
 }
 
-TEST(Page, WhatRecordsSayCannotBecomeMarkup) {
+TEST(Page, TextOfRecordsCannotBecomeMarkup) {
   const std::string page = page_of();
   EXPECT_THAT(page, Not(HasSubstr("<b>&\"")));
   EXPECT_THAT(page, HasSubstr("&lt;b&gt;&amp;&quot; train"));
@@ -62,7 +62,7 @@ std::size_t times_in(const std::string& page, const std::string& text) {
   return times;
 }
 
-TEST(Page, DisclosesOnceWhatAllSystemsAndRunsShare) {
+TEST(Page, ListsSharedValuesOfSystemsAndRunsOnce) {
   const std::string page = page_of();
   EXPECT_THAT(page, HasSubstr("<h3>All systems</h3>"));
   EXPECT_EQ(times_in(page, ">host.hostname<"), 1U);
@@ -71,7 +71,7 @@ TEST(Page, DisclosesOnceWhatAllSystemsAndRunsShare) {
   EXPECT_EQ(times_in(page, "--model=lenet"), 4U);
 }
 
-TEST(Page, SaysOfTheGeometricMeanWhatIsComputed) {
+TEST(Page, DefinesTheGeometricMeanAsComputed) {
   // Two runs each: the median of 100 and 400 is 250, that of their logarithms is 200's.
   const std::vector<StoredRun> runs = {
       made_run({.threads = 1, .speed = 100}), made_run({.threads = 1, .speed = 100}, 1),

@@ -34,7 +34,7 @@ std::vector<StoredRun> grid() {
   return runs;
 }
 
-TEST(ReportData, SystemsAreColumnsAndWorksRows) {
+TEST(ReportData, SystemsAreColumnsAndWorkloadsRows) {
   const std::vector<StoredRun> runs = grid();
   const ReportData data = report_data(runs, {});
   ASSERT_EQ(data.systems.size(), 3U);
@@ -65,7 +65,7 @@ TEST(ReportData, RatiosAreTheStatisticsOfLogarithms) {
   EXPECT_NEAR(std::exp(shift.estimate), 100.0 / 180, 0.01);
 }
 
-TEST(ReportData, GeometricMeansAreOverTheWorksInCommon) {
+TEST(ReportData, GeometricMeansAreOverCommonWorkloads) {
   const std::vector<StoredRun> runs = grid();
   const ReportData data = report_data(runs, {.reference = "1 thread"});
   EXPECT_FALSE(data.systems[0].geometric_mean.has_value());
@@ -77,7 +77,7 @@ TEST(ReportData, GeometricMeansAreOverTheWorksInCommon) {
   EXPECT_TRUE(data.systems[1].geometric_mean->interval->contains(std::log(std::sqrt(3.6))));
 }
 
-TEST(ReportData, RowsOfDifferentWorksHaveDifferentNames) {
+TEST(ReportData, RowsOfDifferentWorkloadsHaveDifferentNames) {
   std::vector<StoredRun> runs;
   add_repeats(runs, {.threads = 2, .speed = 100});
   add_repeats(runs, {.threads = 2, .optimizer = "adam", .speed = 80});
@@ -105,7 +105,7 @@ TEST(ReportData, AReferenceMustNameOneSystem) {
                                                   "one of these names in full: '1 thread'")));
 }
 
-TEST(ReportData, AWholeNameIsTheReferenceThoughOthersHoldIt) {
+TEST(ReportData, AFullNameIsTheReferenceDespitePartialMatches) {
   std::vector<StoredRun> runs = grid();
   for (StoredRun& run : runs) {
     run.tags["system"] =
@@ -129,7 +129,7 @@ TEST(SystemTagNote, NamesSystemsWithDifferentTags) {
   EXPECT_THAT(system_tag_note(runs), HasSubstr("EPYC, 2 threads ('a', no tag)"));
 }
 
-TEST(ReportData, RunsThatAreNotOkAreLeftOutAndSaid) {
+TEST(ReportData, RunsThatAreNotOkAreOmittedAndListed) {
   std::vector<StoredRun> runs = grid();
   runs.push_back(made_run({.status = "aborted"}));
   EXPECT_EQ(report_data(runs, {}).left_out.size(), 1U);
@@ -139,7 +139,7 @@ TEST(ReportData, RunsThatAreNotOkAreLeftOutAndSaid) {
                   HasSubstr("no run has both the status ok and images_per_sec (runs read: 1)")));
 }
 
-TEST(ReportData, ScalingIsAgainstOneDevice) {
+TEST(ReportData, ScalingComparesWithOneDevice) {
   std::vector<StoredRun> runs;
   add_repeats(runs, {.threads = 2, .devices = 1, .speed = 100});
   add_repeats(runs, {.threads = 8, .devices = 4, .speed = 320});

@@ -52,7 +52,7 @@ TEST(Bootstrap, GroupsAreTheReplicatesIfGroupsDiffer) {
   EXPECT_GT(length(nested), 1.3 * length(flat));
 }
 
-TEST(Bootstrap, HoldsTheTruthAboutAsOftenAsItSays) {
+TEST(Bootstrap, CoversTheTruthAtItsNominalRate) {
   int held = 0;
   for (std::uint64_t i = 0; i < 100; ++i) {
     const std::vector<Nested> samples = {made_days(2 * i + 10), made_days(2 * i + 11)};
@@ -63,7 +63,7 @@ TEST(Bootstrap, HoldsTheTruthAboutAsOftenAsItSays) {
   EXPECT_GE(held, 83);
 }
 
-TEST(Bootstrap, OfTheSameSeedIsTheSame) {
+TEST(Bootstrap, IsReproducibleBySeed) {
   const std::vector<Nested> samples = {made_days(1), made_days(2)};
   const auto once = hierarchical_bootstrap(samples, difference_of_medians, {.seed = 5});
   EXPECT_EQ(once.interval,
@@ -72,7 +72,7 @@ TEST(Bootstrap, OfTheSameSeedIsTheSame) {
             hierarchical_bootstrap(samples, difference_of_medians, {.seed = 6}).interval);
 }
 
-TEST(Bootstrap, RefusesWhatHasNoRuns) {
+TEST(Bootstrap, RefusesSamplesWithoutRuns) {
   const std::vector<Nested> samples = {{{1, 2}}, {{}}};
   EXPECT_THROW(hierarchical_bootstrap(samples, difference_of_medians, {}), InternalError);
 }

@@ -24,7 +24,7 @@ std::vector<double> series_of(const std::vector<std::pair<std::size_t, double>>&
   return series;
 }
 
-TEST(Energy, BestSplitIsThatOfTheDefinition) {
+TEST(Energy, BestSplitFollowsTheDefinition) {
   for (const auto& one : oracle("split")) {
     const Split split = best_split(numbers(one["x"]), 5);
     EXPECT_EQ(split.at, one["at"].get<std::size_t>());
@@ -33,7 +33,7 @@ TEST(Energy, BestSplitIsThatOfTheDefinition) {
   }
 }
 
-TEST(Energy, SplitOfAShortSeriesIsNone) {
+TEST(Energy, AShortSeriesHasNoSplit) {
   const std::vector<double> nine = {1, 1, 1, 1, 9, 9, 9, 9, 9};
   EXPECT_EQ(best_split(nine, 5).at, 0);
   EXPECT_EQ(split_p(nine, best_split(nine, 5), {}), 1);
@@ -95,7 +95,7 @@ TEST(ChangePoints, AreTheSameEachTime) {
   }
 }
 
-TEST(ChangePoints, OfAnEmptySeriesAreNone) { EXPECT_TRUE(change_points({}, {}).empty()); }
+TEST(ChangePoints, AreAbsentInAnEmptySeries) { EXPECT_TRUE(change_points({}, {}).empty()); }
 
 }  // namespace
 }  // namespace bench::results::stats

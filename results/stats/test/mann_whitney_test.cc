@@ -76,7 +76,7 @@ TEST(HodgesLehmann, IntervalOfManyPairsIsCloseToThatOfTheMean) {
   EXPECT_NEAR(shift.interval->high, 10.5 + 5.1, 1);
 }
 
-TEST(HodgesLehmann, OfEqualSamplesIsNothing) {
+TEST(HodgesLehmann, IsZeroForEqualSamples) {
   const std::vector<double> same(8, 3.5);
   const Shift shift = hodges_lehmann(same, same, 0.05);
   EXPECT_EQ(shift.estimate, 0);

@@ -47,7 +47,7 @@ TEST(NewestPoint, NeedsEightPointsBeforeIt) {
   EXPECT_FALSE(judge_newest(seven, 0, {}));
 }
 
-TEST(NewestPoint, EqualPointsDoNotMeanThatThereIsNoNoise) {
+TEST(NewestPoint, UsesALeastSpreadForEqualPoints) {
   const std::vector<double> same(10, 0.0);
   EXPECT_TRUE(judge_newest(same, -0.02, {})->suspect);
   EXPECT_FALSE(judge_newest(same, -0.02, {.least_spread = 0.01})->suspect);

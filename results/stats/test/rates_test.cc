@@ -37,7 +37,7 @@ double heavy_tailed(RandomStream& random) {
   return static_cast<double>(random.normal()) / std::sqrt(squares);
 }
 
-TEST(Rates, TwoHundredComparisonsOfTheSameAreRarelyRegressions) {
+TEST(Rates, EqualSamplesAreRarelyRegressions) {
   for (const double cv : {0.002, 0.005, 0.01, 0.03}) {
     RandomStream random(1, static_cast<std::uint64_t>(cv * 1e4));
     int alone = 0;
@@ -83,7 +83,7 @@ TEST(Rates, TwoPerCentLessAreFoundWithEightRuns) {
   EXPECT_GE(paired, 380);
 }
 
-TEST(Rates, AsManyRunsAsAskedForFindTheChangeInFourOfFive) {
+TEST(Rates, RunsNeededFindTheChangeInFourOfFive) {
   RandomStream random(3);
   const auto n = static_cast<std::size_t>(runs_needed({.spread = 0.02, .margin = 0.02}));
   int found = 0;

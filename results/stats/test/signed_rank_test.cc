@@ -35,9 +35,7 @@ TEST(SignedRank, NeedsSixPairsForAnInterval) {
   EXPECT_THROW(paired_shift({}, 0.05), InternalError);
 }
 
-TEST(SignedRank, NothingIsFoundInNothing) {
-  EXPECT_EQ(signed_rank_p(std::vector<double>(9, 0.0)), 1);
-}
+TEST(SignedRank, FindsNoShiftInZeros) { EXPECT_EQ(signed_rank_p(std::vector<double>(9, 0.0)), 1); }
 
 TEST(TheilSen, AgreesWithScipy) {
   const auto one = oracle("slope");

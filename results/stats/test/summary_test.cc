@@ -49,7 +49,7 @@ TEST(GroupSummary, HalfTheIntervalIsRelativeToTheMedian) {
   EXPECT_NEAR(*six.half, 0.02, 1e-12);
 }
 
-TEST(OlympicMean, LeavesOutTheBestAndTheWorst) {
+TEST(OlympicMean, OmitsTheBestAndTheWorst) {
   EXPECT_EQ(*olympic_mean(std::vector<double>{100, 1, 2, 3, 0}), 2);
   EXPECT_FALSE(olympic_mean(std::vector<double>{1, 2}));
 }
@@ -84,7 +84,7 @@ TEST(WarmUp, CutIsWhereMserIsLeast) {
   }
 }
 
-TEST(WarmUp, ThatIsLongIsCut) {
+TEST(WarmUp, IsCutEvenIfLong) {
   std::vector<double> steps(100, 1.0);
   for (std::size_t i = 0; i < steps.size(); ++i)
     steps[i] += i < 20 ? 1 : 0.001 * static_cast<double>(i % 3);

@@ -63,7 +63,9 @@ class Filtered : public testing::Test {
   Store store_{folder_.path() / "a.sqlite", Store::Access::kWrite};
 };
 
-TEST_F(Filtered, EverythingByNoFilter) { EXPECT_THAT(labels(""), ElementsAre("a", "b", "c", "d")); }
+TEST_F(Filtered, SelectsAllWithoutAFilter) {
+  EXPECT_THAT(labels(""), ElementsAre("a", "b", "c", "d"));
+}
 
 TEST_F(Filtered, ByWordsAndAlternatives) {
   EXPECT_THAT(labels("model:resnet50"), ElementsAre("a", "b"));
@@ -78,7 +80,7 @@ TEST_F(Filtered, ByRegularExpression) {
   EXPECT_THAT(labels("gpu:/^NVIDIA [AH]100/"), ElementsAre("a", "c"));
 }
 
-TEST_F(Filtered, ByWhatIsNot) {
+TEST_F(Filtered, SelectsByNegation) {
   EXPECT_THAT(labels("-model:resnet50"), ElementsAre("c", "d"));
   EXPECT_THAT(labels("-gpu:/H100/"), ElementsAre("b", "c", "d")) << "those without a GPU too";
 }
@@ -103,13 +105,13 @@ TEST_F(Filtered, ByTheBeginningOfAnId) {
   EXPECT_THAT(labels("git:16a6"), ElementsAre("a", "b", "c", "d"));
 }
 
-TEST_F(Filtered, NotByWhatLooksLikeSql) {
+TEST_F(Filtered, TreatsSqlAsText) {
   EXPECT_THAT(labels("model:\"x' OR '1'='1\""), IsEmpty());
   EXPECT_THAT(labels("label:\"a'; DROP TABLE run\""), IsEmpty());
   EXPECT_THAT(labels(""), ElementsAre("a", "b", "c", "d"));
 }
 
-TEST(Filter, NamesThePositionOfWhatItCannotRead) {
+TEST(Filter, NamesThePositionOfAMistake) {
   EXPECT_EQ(
       filter_refusal("model:resnet50 gpu:/H100"),
       "filter 'model:resnet50 gpu:/H100', position 20: the regular expression that begins here "

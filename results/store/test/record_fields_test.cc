@@ -77,7 +77,7 @@ TEST(RecordFields, TheKernelIsOfTheEnvironmentAlone) {
   EXPECT_NE(keys_of(record).environment, before.environment);
 }
 
-TEST(RecordFields, WhatChangesFromSecondToSecondIsOfNoKey) {
+TEST(RecordFields, NoKeyHoldsMomentaryValues) {
   Record record = made_record();
   const Keys before = keys_of(record);
   record.memory.available = 5;
@@ -85,7 +85,7 @@ TEST(RecordFields, WhatChangesFromSecondToSecondIsOfNoKey) {
   EXPECT_EQ(keys_of(record).environment, before.environment);
 }
 
-TEST(RecordFields, AContainersNameIsNoMachine) {
+TEST(RecordFields, AContainersNameIsNotInTheMachineKey) {
   Record record = made_record();
   record.host.container = "docker";
   const Keys before = keys_of(record);

@@ -80,7 +80,7 @@ TEST_P(AStore, IsNotMadeByACheck) {
   EXPECT_EQ(open().size(), 1);
 }
 
-TEST_P(AStore, IsRefusedBeforehandWhereNoneCanBe) {
+TEST_P(AStore, IsRefusedBeforeTheRunIfItCannotExist) {
   write_text(folder_.path() / "file", "x");
   EXPECT_THAT(refusal<WriteError>([&] { check_can_store(folder_.path() / "file" / GetParam()); }),
               HasSubstr("cannot create a store there"));
@@ -214,7 +214,7 @@ TEST_P(AStore, IsWholeAfterKills) {
   }
 }
 
-TEST_P(AStore, LosesNothingWhenThereIsNoRoom) {
+TEST_P(AStore, LosesNothingIfTheDiskIsFull) {
   open().add(run_number(0));
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
@@ -250,7 +250,7 @@ class ADatabase : public testing::Test {
   fs::path path_ = folder_.path() / "a.sqlite";
 };
 
-TEST_F(ADatabase, OfAnotherProgramIsRefused) {
+TEST_F(ADatabase, IsRefusedIfItBelongsToAnotherProgram) {
   Database(path_, Database::Mode::kWrite).run("CREATE TABLE other(x)");
   const std::string says = "the database belongs to another program";
   for (const auto access : {Store::Access::kRead, Store::Access::kWrite}) {
@@ -259,14 +259,14 @@ TEST_F(ADatabase, OfAnotherProgramIsRefused) {
   EXPECT_THAT(refusal<DataError>([&] { check_can_store(path_); }), HasSubstr(says));
 }
 
-TEST_F(ADatabase, OfAnotherVersionIsRefused) {
+TEST_F(ADatabase, IsRefusedIfItHasAnotherVersion) {
   { const Store store(path_, Store::Access::kWrite); }
   Database(path_, Database::Mode::kWrite).run("UPDATE meta SET value = '2'");
   EXPECT_THAT(refusal<DataError>([&] { Store(path_, Store::Access::kWrite); }),
               HasSubstr("the tables have version 2, but this program reads version 1"));
 }
 
-TEST_F(ADatabase, ThatIsNoneIsRefused) {
+TEST_F(ADatabase, IsRefusedIfInvalid) {
   write_text(path_, std::string(5000, 'x'));
   EXPECT_THAT(refusal<DataError>([&] { Store(path_, Store::Access::kRead); }),
               HasSubstr("the file is not an SQLite database"));
@@ -286,7 +286,7 @@ TEST_F(ADatabase, IsReadWhileAnotherProgramWrites) {
   EXPECT_EQ(Store(path_, Store::Access::kRead).size(), 1);
 }
 
-TEST_F(ADatabase, TellsARecordThatWasChangedInIt) {
+TEST_F(ADatabase, DetectsAChangedRecord) {
   Store store(path_, Store::Access::kWrite);
   store.add(run_number(0));
   Database(path_, Database::Mode::kWrite).run("UPDATE record SET json = x'1f8b00'");
@@ -305,7 +305,7 @@ TEST_F(AFolder, HasAFilePerRecordByMonth) {
   EXPECT_TRUE(fs::exists(path_ / "2026" / "01" / (run.record_id + ".json")));
 }
 
-TEST_F(AFolder, SeesFilesThatWereCopiedInAndThoseThatWereTakenOut) {
+TEST_F(AFolder, SeesAddedAndRemovedFiles) {
   const StoredRun first = run_number(0);
   const StoredRun second = run_number(1);
   Store(path_, Store::Access::kWrite).add(first);
@@ -315,14 +315,14 @@ TEST_F(AFolder, SeesFilesThatWereCopiedInAndThoseThatWereTakenOut) {
   EXPECT_EQ(Store(path_, Store::Access::kRead).summaries({}).at(0).record_id, second.record_id);
 }
 
-TEST_F(AFolder, ThatCannotBeReadIsRefusedBeforehand) {
+TEST_F(AFolder, IsRefusedBeforeTheRunIfUnreadable) {
   { Store(path_, Store::Access::kWrite).annotate({.series_key = "s", .run = "r", .text = "t"}); }
   write_text(path_ / "notes/annotation.jsonl", "<<<<<<< ours\n");
   EXPECT_THAT(refusal<DataError>([&] { check_can_store(path_); }),
               HasSubstr("not a row of the table annotation"));
 }
 
-TEST_F(AFolder, IsIndexedAnewFromItsFiles) {
+TEST_F(AFolder, RebuildsItsIndexFromItsFiles) {
   {
     Store store(path_, Store::Access::kWrite);
     for (int i = 0; i < 5; ++i) store.add(run_number(i));
@@ -334,7 +334,7 @@ TEST_F(AFolder, IsIndexedAnewFromItsFiles) {
   EXPECT_EQ(Store(path_, Store::Access::kRead).baselines().size(), 1);
 }
 
-TEST_F(AFolder, LosesWhatKilledProgramsLeftWhenItIsWrittenTo) {
+TEST_F(AFolder, RemovesFilesOfKilledProgramsWhenWritten) {
   const StoredRun run = run_number(0);
   const fs::path month = record_path(path_, run).parent_path();
   fs::create_directories(month);
@@ -368,14 +368,14 @@ TEST_F(AFolder, LosesWhatKilledProgramsLeftWhenItIsWrittenTo) {
   EXPECT_EQ(Store(path_, Store::Access::kRead).size(), 1);
 }
 
-TEST_F(AFolder, KeepsItsIndexAndWhatIsBeingWrittenFromGit) {
+TEST_F(AFolder, HidesItsIndexAndTemporaryFilesFromGit) {
   Store(path_, Store::Access::kWrite).add(run_number(0));
   std::ifstream file(path_ / ".gitignore");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(text, "index.sqlite*\n.*.tmp\n");
 }
 
-TEST_F(AFolder, KeepsFromGitWhatALaterVersionMakesToo) {
+TEST_F(AFolder, AddsMissingPatternsToGitignore) {
   fs::create_directories(path_);
   write_text(path_ / ".gitignore", "index.sqlite*\nmine");
   const auto ignored = [this] {
@@ -390,7 +390,7 @@ TEST_F(AFolder, KeepsFromGitWhatALaterVersionMakesToo) {
   }
 }
 
-TEST_F(AFolder, LeavesOutADamagedFileAndSaysSo) {
+TEST_F(AFolder, SkipsADamagedFileWithAWarning) {
   {
     Store store(path_, Store::Access::kWrite);
     store.add(run_number(0));

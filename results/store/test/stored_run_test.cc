@@ -21,7 +21,7 @@ std::string record_refusal(const std::string& text) {
   return "taken";
 }
 
-TEST(StoredRun, TellsWhatTheRecordSays) {
+TEST(StoredRun, HasTheValuesOfTheRecord) {
   const StoredRun run = parse_run(record_json(made_record()), "a.json");
   EXPECT_EQ(run.start_ms, 1'767'225'600'123);
   EXPECT_EQ(run.status, "ok");
@@ -51,13 +51,13 @@ TEST(StoredRun, TakesLabelTagsAndGroup) {
   EXPECT_EQ(run.tags.at("site"), "ams");
 }
 
-TEST(StoredRun, LeavesOutMetricsWithoutAValue) {
+TEST(StoredRun, OmitsMetricsWithoutAValue) {
   Record record = made_record();
   record.metrics.push_back({.name = "top1", .value = Unknown{"not asked for"}, .unit = "1"});
   EXPECT_FALSE(parse_run(record_json(record), "a.json").metrics.contains("top1"));
 }
 
-TEST(StoredRun, RefusesOneThatWasEdited) {
+TEST(StoredRun, RefusesAnEditedRecord) {
   json record = json_of(made_record());
   record["metrics"][0]["value"] = 200.0;
   EXPECT_THAT(record_refusal(record.dump()),
@@ -66,13 +66,13 @@ TEST(StoredRun, RefusesOneThatWasEdited) {
   EXPECT_EQ(record_refusal(record.dump()), "taken");
 }
 
-TEST(StoredRun, IsTheSameHoweverTheFileIsSpaced) {
+TEST(StoredRun, IsTheSameForAnySpacing) {
   const json record = json_of(made_record());
   EXPECT_EQ(parse_run(record.dump(4), "a.json").record_id,
             parse_run(record.dump(), "b.json").record_id);
 }
 
-TEST(StoredRun, RefusesOneThatIsCutOff) {
+TEST(StoredRun, RefusesATruncatedRecord) {
   const std::string text = record_json(made_record());
   for (std::size_t size : {std::size_t{1}, text.size() / 2, text.size() - 3}) {
     EXPECT_THAT(record_refusal(text.substr(0, size)), HasSubstr("is truncated")) << size;
@@ -80,7 +80,7 @@ TEST(StoredRun, RefusesOneThatIsCutOff) {
   EXPECT_EQ(record_refusal(" \n"), "a.json: the file is empty");
 }
 
-TEST(StoredRun, RefusesOneOfANewerSchema) {
+TEST(StoredRun, RefusesAnotherSchema) {
   json record = json_of(made_record());
   record["schema"] = "bench.record/1";
   EXPECT_THAT(
@@ -88,14 +88,14 @@ TEST(StoredRun, RefusesOneOfANewerSchema) {
       HasSubstr("schema bench.record/1 is not supported: this program reads bench.record/2"));
 }
 
-TEST(StoredRun, RefusesWhatIsForeign) {
+TEST(StoredRun, RefusesForeignFiles) {
   EXPECT_THAT(record_refusal("hello"), HasSubstr("is not JSON"));
   EXPECT_THAT(record_refusal("[1, 2]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(record_refusal(R"({"context": {}})"), HasSubstr("'schema' is missing"));
   EXPECT_THAT(record_refusal(R"({"schema": "other/1"})"), HasSubstr("the schema is 'other/1'"));
 }
 
-TEST(StoredRun, RefusesOneThatIsIncompleteNamingWhatIsMissing) {
+TEST(StoredRun, NamesTheMissingMemberOfARecord) {
   for (const char* member : {"status", "time", "workload", "metrics"}) {
     json record = json_of(made_record());
     record.erase(member);

@@ -18,7 +18,7 @@ TEST(DistinctNames, AreTheTextsWhereTheseDiffer) {
   EXPECT_THAT(distinct_names({}), ElementsAre());
 }
 
-TEST(DistinctNames, HaveTheFieldsThatTellAlikeTextsApart) {
+TEST(DistinctNames, HaveTheFieldsThatDistinguishEqualTexts) {
   const std::vector<NamedWorkload> workloads = {
       {.text = "lenet", .fields = {{"workload.num_batches", "20"}, {kRate, "null"}}},
       {.text = "vgg", .fields = {{"workload.num_batches", "20"}}},
@@ -30,7 +30,7 @@ TEST(DistinctNames, HaveTheFieldsThatTellAlikeTextsApart) {
                           "lenet (num_batches 40, init_learning_rate 0.1)"));
 }
 
-TEST(DistinctNames, HaveAsManyDigitsAsItTakes) {
+TEST(DistinctNames, HaveEnoughDigitsToDiffer) {
   const auto names = [](const std::string& one, const std::string& other) {
     const std::vector<NamedWorkload> workloads = {{.text = "lenet", .fields = {{kRate, one}}},
                                                   {.text = "lenet", .fields = {{kRate, other}}}};
@@ -44,7 +44,7 @@ TEST(DistinctNames, HaveAsManyDigitsAsItTakes) {
                           "lenet (init_learning_rate 0.12345679)"));
 }
 
-TEST(DistinctNames, TakeNoFieldThatTellsNothingMore) {
+TEST(DistinctNames, OmitRedundantFields) {
   const std::vector<NamedWorkload> workloads = {
       {.text = "lenet",
        .fields = {{"workload.optimizer", "\"sgd\""}, {kRate, "0.1"}, {"workload.seed", "1"}}},
@@ -54,7 +54,7 @@ TEST(DistinctNames, TakeNoFieldThatTellsNothingMore) {
               ElementsAre("lenet (optimizer sgd)", "lenet (optimizer adam)"));
 }
 
-TEST(DistinctNames, NameWhatFollowsFromOthersOnlyWhereNothingElseTells) {
+TEST(DistinctNames, NameDerivedFieldsOnlyIfNothingElseDiffers) {
   const std::vector<NamedWorkload> workloads = {
       {.text = "lenet", .fields = {{"workload.model_params", "5"}}},
       {.text = "lenet",

@@ -134,7 +134,7 @@ TEST_F(Commands, ListInEveryForm) {
   EXPECT_EQ(json::parse(listed("jsonl"))["gpu"], nullptr);
 }
 
-TEST_F(Commands, ShowARunByTheBeginningOfItsId) {
+TEST_F(Commands, ShowARunByAPrefixOfItsId) {
   const std::string id = file_of_run("a.json", 1);
   run("store", {path("a.json")});
   const std::string shown = run("show", {id.substr(0, 6)}).out;
@@ -145,7 +145,7 @@ TEST_F(Commands, ShowARunByTheBeginningOfItsId) {
   EXPECT_EQ(json::parse(run("show", {"--json", id}).out)["record_id"], id);
 }
 
-TEST_F(Commands, RefuseABeginningThatSeveralGroupsHave) {
+TEST_F(Commands, RefuseAPrefixOfSeveralGroups) {
   for (const auto& [name, group] :
        {std::pair{"a.json", "01a20dd4-aa"}, {"b.json", "01a20dd4-bb"}}) {
     file_of_run(name, 1);
@@ -212,7 +212,7 @@ TEST_F(Commands, SetABaselineOfFiveRunsOrMore) {
   EXPECT_THAT(run("baseline", {}).out, Not(HasSubstr("v1")));
 }
 
-TEST_F(Commands, SayWhenSeveralFiltersAreAddedAndNotJoined) {
+TEST_F(Commands, NoteThatSeveralFiltersFormAUnion) {
   std::vector<std::string> files;
   for (int i = 0; i < 6; ++i) {
     file_of_run(std::to_string(i) + ".json", i, i < 5 ? "v1" : "other");
@@ -232,7 +232,7 @@ TEST_F(Commands, SayWhenSeveralFiltersAreAddedAndNotJoined) {
   EXPECT_EQ(run("export", {files[0], files[1], "--format=csv"}).err, "");
 }
 
-TEST_F(Commands, RefuseABaselineOfRunsThatAreInNoStore) {
+TEST_F(Commands, RefuseABaselineOfRunsOutsideTheStore) {
   for (int i = 0; i < 5; ++i) file_of_run(std::to_string(i) + ".json", i);
   std::ofstream(path("other"));
   EXPECT_THAT(mistake<DataError>("baseline", {"set", "v1", folder_.path().string()}),
@@ -289,7 +289,7 @@ TEST(CommandPosition, FollowsTheOptionsBeforeTheCommand) {
   EXPECT_EQ(position({"--store"}), 1);
 }
 
-TEST(FindCommand, NamesThoseNear) {
+TEST(FindCommand, NamesSimilarCommands) {
   EXPECT_EQ(find_command("list").name, "list");
   EXPECT_THROW(find_command("lst"), UsageError);
 }

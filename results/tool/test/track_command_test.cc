@@ -82,7 +82,7 @@ class TrackCommand : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(TrackCommand, SeriesOfDifferentWorksHaveDifferentNames) {
+TEST_F(TrackCommand, SeriesOfDifferentWorkloadsHaveDifferentNames) {
   store_days({.factor = 1});
   store_days({.factor = 1, .num_batches = 20});
   const std::string told = track({"--all"}).out;
@@ -97,7 +97,7 @@ TEST_F(TrackCommand, PrintsOneFormAtATime) {
   EXPECT_THAT(track({"--format=html"}).out, testing::EndsWith("</html>\n"));
 }
 
-TEST_F(TrackCommand, AnAcknowledgementReplacesWhatTheStoreHadOfTheChange) {
+TEST_F(TrackCommand, AnAcknowledgementReplacesEarlierNotesOfTheChange) {
   const std::vector<std::string> ids = store_days({});
   EXPECT_EQ(track({"--remember"}).status, 1);
   ASSERT_EQ(notes().size(), 1);
@@ -116,7 +116,7 @@ TEST_F(TrackCommand, AnAcknowledgementReplacesWhatTheStoreHadOfTheChange) {
   EXPECT_EQ(track().status, 1);
 }
 
-TEST_F(TrackCommand, RemembersOnlyWhatItTold) {
+TEST_F(TrackCommand, RemembersOnlyReportedChanges) {
   store_days({.factor = 1.05});
   store_days({.model = "frozen", .factor = 1.05, .label = "canary", .git_rev = "frozen"});
   EXPECT_THAT(track({"--remember"}).out, HasSubstr("0 new improvements. Not caused by the code"));

@@ -62,7 +62,7 @@ class RerunTest : public ::testing::Test {
   std::ostringstream err_;
 };
 
-TEST_F(RerunTest, ThatIsSlowAgainConfirms) {
+TEST_F(RerunTest, ASlowRerunConfirms) {
   revision_runs_at("rev58", 100);
   revision_runs_at("rev59", 93);
   const Tracked tracked = rerun();
@@ -72,7 +72,7 @@ TEST_F(RerunTest, ThatIsSlowAgainConfirms) {
   EXPECT_EQ(exit_status(tracked), 1);
 }
 
-TEST_F(RerunTest, ThatFailsLeavesItSuspectAndIsTold) {
+TEST_F(RerunTest, AFailedRerunIsReportedAndDecidesNothing) {
   revision_runs_at("rev58", 100);
   const Tracked tracked = rerun();
   EXPECT_EQ(tracked.series[0].newest_state, NewestState::kSuspect);
@@ -82,7 +82,7 @@ TEST_F(RerunTest, ThatFailsLeavesItSuspectAndIsTold) {
   EXPECT_EQ(exit_status(tracked), 0);
 }
 
-TEST_F(RerunTest, ThatIsNotClears) {
+TEST_F(RerunTest, AFastRerunClears) {
   revision_runs_at("rev58", 100);
   revision_runs_at("rev59", 100.1);
   const Tracked tracked = rerun();

@@ -36,7 +36,7 @@ TEST(SeriesOf, OrdersPointsByTimeAndTakesTheMedianOfRepeats) {
   EXPECT_EQ(series[0].points[1].value, 7);
 }
 
-TEST(SeriesOf, KeepsWorksMachinesAndCanariesApart) {
+TEST(SeriesOf, SeparatesWorkloadsMachinesAndCanaries) {
   std::vector<StoredRun> runs(4, point(1, 1));
   runs[1].machine_key = "other";
   runs[2].workload_key = "other";
@@ -48,7 +48,7 @@ TEST(SeriesOf, KeepsWorksMachinesAndCanariesApart) {
   EXPECT_EQ(canaries, 1);
 }
 
-TEST(SeriesOf, LeavesOutWhatFailedOrLacksTheMetric) {
+TEST(SeriesOf, OmitsFailedRunsAndThoseWithoutTheMetric) {
   std::vector<StoredRun> runs = {point(1, 1), point(2, 2), point(3, 3)};
   runs[1].status = "failed";
   runs[2].metrics.clear();

@@ -25,7 +25,7 @@ Tracked made_tracked() {
   return track(series, {}, {}, annotations);
 }
 
-TEST(TrackForms, TheParagraphSaysWhatIsNewFirst) {
+TEST(TrackForms, TheParagraphBeginsWithNewChanges) {
   const std::string text = paragraph(made_tracked());
   EXPECT_THAT(text,
               HasSubstr("5 series: 1 new regressions, 0 known and open, 1 new improvements."));
@@ -36,7 +36,7 @@ TEST(TrackForms, TheParagraphSaysWhatIsNewFirst) {
   EXPECT_THAT(text, Not(HasSubstr("quiet")));
 }
 
-TEST(TrackForms, TextTellsSeriesWithNewsOnlyUnlessAllAreAskedFor) {
+TEST(TrackForms, TextShowsSeriesWithoutNewsOnlyOnRequest) {
   std::ostringstream some;
   print_text(some, made_tracked(), false);
   EXPECT_THAT(some.str(), HasSubstr("CHANGE"));
@@ -65,7 +65,7 @@ TEST(TrackForms, JsonHoldsEveryPoint) {
   EXPECT_EQ(json["series"][4]["changes"][0]["cause"], "environment");
 }
 
-TEST(TrackForms, JunitFailsWhatFailsAndSkipsWhatIsSuspect) {
+TEST(TrackForms, JunitFailsRegressionsAndSkipsSuspectSeries) {
   std::ostringstream out;
   print_junit(out, made_tracked());
   EXPECT_THAT(out.str(), HasSubstr("tests=\"5\" failures=\"1\" skipped=\"1\""));

@@ -44,13 +44,13 @@ TEST(Track, AnImprovementDoesNotFail) {
   EXPECT_EQ(slower.series[0].changes[0].verdict, ChangeVerdict::kRegressed);
 }
 
-TEST(Track, WhatChangedWithTheSameRevisionIsTheEnvironment) {
+TEST(Track, AChangeWithinOneRevisionIsTheEnvironment) {
   const Tracked tracked = tracked_of({{.steps = {{30, 0.95}}, .one_revision = true}});
   EXPECT_EQ(tracked.series[0].changes[0].cause, Cause::kEnvironment);
   EXPECT_EQ(exit_status(tracked), 0);
 }
 
-TEST(Track, WhatTheCanaryDidTooIsTheEnvironment) {
+TEST(Track, AChangeOfTheCanaryIsTheEnvironment) {
   const MadeSeries canary{.steps = {{31, 0.95}}, .seed = 2, .canary = true, .one_revision = true};
   Tracked tracked = tracked_of({{.steps = {{30, 0.95}}}, canary});
   EXPECT_EQ(tracked.series[0].changes[0].cause, Cause::kCanary);
@@ -114,7 +114,7 @@ ChangeNote made_note(const RunSeries& series, std::size_t point, const std::stri
           .state = state};
 }
 
-TEST(Track, WhatSomebodySaidOutranksWhatTrackRemembered) {
+TEST(Track, AUsersNoteOverridesARememberedOne) {
   const MadeSeries made{.steps = {{30, 0.95}}};
   const RunSeries series = made_series(made);
   for (const std::size_t said : {28, 32}) {
@@ -130,20 +130,20 @@ TEST(Track, WhatSomebodySaidOutranksWhatTrackRemembered) {
   EXPECT_EQ(tracked_of({made}, far_and_near).series[0].changes[0].state, "env");
 }
 
-TEST(Track, WhatSomebodySaidOfALittleDoesNotCoverALot) {
+TEST(Track, ANoteOnASmallChangeExcludesLargeOnes) {
   const MadeSeries made{.steps = {{30, 0.80}}};
   const RunSeries series = made_series(made);
   EXPECT_EQ(exit_status(tracked_of({made}, {made_note(series, 28, "ack", -0.01)})), 1);
   EXPECT_EQ(exit_status(tracked_of({made}, {made_note(series, 28, "ack", -0.15)})), 0);
 }
 
-TEST(Track, EarlierChangesDoNotCountSince) {
+TEST(Track, SinceIgnoresEarlierChanges) {
   const MadeSeries made{.steps = {{30, 0.95}}};
   EXPECT_EQ(exit_status(tracked_of({made}, {}, {.since_ms = kFirstPointMs + 40 * kPointMs})), 0);
   EXPECT_EQ(exit_status(tracked_of({made}, {}, {.since_ms = kFirstPointMs + 20 * kPointMs})), 1);
 }
 
-TEST(Track, DriftIsToldAndDoesNotFail) {
+TEST(Track, DriftIsReportedAndDoesNotFail) {
   const Tracked tracked = tracked_of({{.points = 120, .drift = -0.0005}});
   ASSERT_FALSE(tracked.series[0].changes.empty());
   for (const SeriesChange& change : tracked.series[0].changes) EXPECT_TRUE(change.drift);
@@ -163,7 +163,7 @@ TEST(Track, AShortSeriesIsNotJudged) {
   EXPECT_NO_THROW(tracked_of({{.points = 1}}));
 }
 
-TEST(Track, SaysWhereTheWorkWentOn) {
+TEST(Track, NamesTheMachineThatContinuesASeries) {
   RunSeries before = made_series({});
   RunSeries after = made_series({.machine = "node8", .seed = 4});
   for (SeriesPoint& point : after.points) {

@@ -54,7 +54,7 @@ std::size_t point_of(const RunSeries& series, std::size_t at) {
   return static_cast<std::size_t>((series.points[at].start_ms - kFirstPointMs) / kPointMs);
 }
 
-TEST(Year, WhatWasPutInIsFoundAndLittleElse) {
+TEST(Year, FindsThePlantedChangesAndLittleElse) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<RunSeries> series = year();
   const Tracked tracked = track(series, {}, {}, {});
