@@ -34,7 +34,7 @@ TEST(IdxFile, ReadsGzip) {
   EXPECT_EQ(read_idx_file(folder.file("idx.gz")).bytes, "abcdef");
 }
 
-TEST(IdxFile, RefusesWhateverIsCutOffOrForeign) {
+TEST(IdxFile, RefusesTruncatedAndForeignFiles) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("idx");
   for (std::size_t length = 0; length < two_by_three().size(); ++length) {

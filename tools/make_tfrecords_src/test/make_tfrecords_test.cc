@@ -138,7 +138,7 @@ TEST(MakeTfrecords, TurnsIdxFilesIntoGreyJpegs) {
   }
 }
 
-TEST(MakeTfrecords, RefusesAFolderThatIsNotEmptyUnlessToldOtherwise) {
+TEST(MakeTfrecords, RefusesANonEmptyFolderByDefault) {
   const TemporaryFolder source;
   const TemporaryFolder output;
   draw_class_folders(source);
@@ -164,7 +164,7 @@ TEST(MakeTfrecords, IsReproducible) {
   }
 }
 
-TEST(MakeTfrecords, StopsAtAnImageThatIsNoJpegAndLeavesNothing) {
+TEST(MakeTfrecords, StopsAtANonJpegImageAndLeavesNothing) {
   const TemporaryFolder source;
   const TemporaryFolder output;
   draw_class_folders(source);

@@ -16,7 +16,7 @@ CpuidRegisters hidden(std::uint32_t highest, std::uint32_t leaf, std::uint32_t s
   return {.edx = leaf == kFeatures && subleaf == 0 ? 0x3400000U | 1U << 25U : 0U};
 }
 
-TEST(TilePalette, IsWhatTheProgramWouldHaveMissed) {
+TEST(TilePalette, RevealsHiddenTiles) {
   for (const std::uint32_t highest : {0x20U, 0x14U}) {
     const auto before = [&](std::uint32_t leaf, std::uint32_t subleaf) {
       return hidden(highest, leaf, subleaf);
@@ -36,7 +36,7 @@ TEST(TilePalette, HasEightTilesOfOneKibibyte) {
   EXPECT_EQ(with_tile_palette(kTiles, 0, {}).eax, 1U);
 }
 
-TEST(TilePalette, LeavesWhatTheProcessorSays) {
+TEST(TilePalette, KeepsValuesOfTheProcessor) {
   EXPECT_EQ(with_tile_palette(kTiles, 0, {.eax = 2}).eax, 2U);
   EXPECT_EQ(with_tile_palette(kTiles, 1, {.eax = 5, .ebx = 6, .ecx = 7}).eax, 5U);
   EXPECT_EQ(with_tile_palette(kTiles, 2, {}).eax, 0U);

@@ -14,7 +14,7 @@ CpuidRegisters everything(std::uint32_t leaf, std::uint32_t /*subleaf*/) {
   return leaf == 0 ? CpuidRegisters{.eax = kHighestLeaf} : CpuidRegisters{kAll, kAll, kAll, kAll};
 }
 
-TEST(HiddenFeatures, LeaveTheLevelThatIsNamed) {
+TEST(HiddenFeatures, KeepTheNamedLevel) {
   ASSERT_EQ(richest_isa(everything), "AVX512_CORE_AMX_FP16");
   for (const char* const name : {"AVX2", "AVX512_CORE", "AVX512_CORE_VNNI"}) {
     const auto limited = [&](std::uint32_t leaf, std::uint32_t subleaf) {
@@ -24,7 +24,7 @@ TEST(HiddenFeatures, LeaveTheLevelThatIsNamed) {
   }
 }
 
-TEST(HiddenFeatures, AreNotAddedToAProcessorThatLacksThem) {
+TEST(HiddenFeatures, AreNotAddedToAProcessorWithoutThem) {
   const auto nothing = [](std::uint32_t leaf, std::uint32_t subleaf) {
     return without_features(IsaLevel::avx512_core_vnni, leaf, subleaf, CpuidRegisters{});
   };
