@@ -44,14 +44,14 @@ std::string usage_error(Act act) {
   return "no UsageError";
 }
 
-TEST(LearningRate, OfAModelWithoutScheduleIsConstant) {
+TEST(LearningRate, IsConstantForAModelWithoutASchedule) {
   const LearningRate rate({});
   EXPECT_EQ(rate.at(0), 0.005);
   EXPECT_EQ(rate.at(1'000'000'000), 0.005);
   EXPECT_EQ(of_model(ModelRate::cifar_nasnet, 32).at(1'000'000'000), 0.025);
 }
 
-TEST(LearningRate, OfResnetFallsTenfoldAtItsEpochs) {
+TEST(LearningRate, FallsTenfoldAtTheEpochsOfResnet) {
   const LearningRate rate = resnet(256);
   EXPECT_EQ(rate.at(0), 0);
   EXPECT_DOUBLE_EQ(rate.at(150136), 0.128);
@@ -65,7 +65,7 @@ TEST(LearningRate, OfResnetFallsTenfoldAtItsEpochs) {
   EXPECT_DOUBLE_EQ(rate.at(10'000'000), 0.0000128);
 }
 
-TEST(LearningRate, OfResnetRampsUpOverFiveEpochs) {
+TEST(LearningRate, RampsUpOverFiveEpochsForResnet) {
   const LearningRate rate = resnet(256);
   EXPECT_DOUBLE_EQ(rate.at(1), 0.128 / 25022);
   EXPECT_DOUBLE_EQ(rate.at(12511), 0.064);
@@ -73,7 +73,7 @@ TEST(LearningRate, OfResnetRampsUpOverFiveEpochs) {
   EXPECT_DOUBLE_EQ(rate.at(25022), 0.128);
 }
 
-TEST(LearningRate, OfResnetScalesWithTheBatchAndNotWithSummingDevices) {
+TEST(LearningRate, ScalesWithTheBatchForResnet) {
   const std::int64_t after_ramp_of_128 = 100'000;
   EXPECT_DOUBLE_EQ(resnet(128).at(after_ramp_of_128), 0.064);
   EXPECT_DOUBLE_EQ(resnet(2048, 8).at(10'000), 0.128);
@@ -82,7 +82,7 @@ TEST(LearningRate, OfResnetScalesWithTheBatchAndNotWithSummingDevices) {
   EXPECT_DOUBLE_EQ(resnet(256, 1, 0.05).at(100'000), 0.05);
 }
 
-TEST(LearningRate, OfOfficialResnetFallsTenfoldWithoutARamp) {
+TEST(LearningRate, HasNoRampForOfficialResnet) {
   const LearningRate rate = of_model(ModelRate::official_resnet, 256);
   EXPECT_DOUBLE_EQ(rate.at(0), 0.1);  // 0.0125 / 32 * 256
   EXPECT_DOUBLE_EQ(rate.at(150136), 0.1);
@@ -93,7 +93,7 @@ TEST(LearningRate, OfOfficialResnetFallsTenfoldWithoutARamp) {
   EXPECT_DOUBLE_EQ(of_model(ModelRate::official_resnet, 32).at(0), 0.0125);
 }
 
-TEST(LearningRate, OfCifarResnetChangesAfterWholeStepsPerEpoch) {
+TEST(LearningRate, RoundsStepsPerEpochDownForCifarResnet) {
   // 50000 / 128 is 390.6, which is rounded down before the multiplication.
   const LearningRate rate = of_model(ModelRate::cifar_resnet, 128);
   EXPECT_DOUBLE_EQ(rate.at(0), 0.1);
@@ -106,7 +106,7 @@ TEST(LearningRate, OfCifarResnetChangesAfterWholeStepsPerEpoch) {
   EXPECT_DOUBLE_EQ(rate.at(10'000'000), 0.0002);
 }
 
-TEST(LearningRate, OfCifarDensenetChangesAfterWholeStepsPerEpoch) {
+TEST(LearningRate, RoundsStepsPerEpochDownForCifarDensenet) {
   const LearningRate rate = of_model(ModelRate::cifar_densenet, 64);
   EXPECT_DOUBLE_EQ(rate.at(0), 0.1);
   EXPECT_DOUBLE_EQ(rate.at(781 * 150), 0.1);
@@ -116,7 +116,7 @@ TEST(LearningRate, OfCifarDensenetChangesAfterWholeStepsPerEpoch) {
   EXPECT_DOUBLE_EQ(rate.at(781 * 300 + 1), 0.0001);
 }
 
-TEST(LearningRate, OfCifarAlexnetFallsTenfoldEveryHundredEpochs) {
+TEST(LearningRate, FallsTenfoldEveryHundredEpochsForCifarAlexnet) {
   const LearningRate rate = of_model(ModelRate::cifar_alexnet, 128);
   const std::int64_t steps = 5'000'000 / 128;  // 39062, where 100 * (50000 / 128) would be 39000
   EXPECT_DOUBLE_EQ(rate.at(0), 0.1);
@@ -125,13 +125,13 @@ TEST(LearningRate, OfCifarAlexnetFallsTenfoldEveryHundredEpochs) {
   EXPECT_DOUBLE_EQ(rate.at(3 * steps), 0.0001);
 }
 
-TEST(LearningRate, OfCifarModelsExistsForBatchesOfMoreThanAnEpoch) {
+TEST(LearningRate, ExistsForCifarBatchesOfMoreThanAnEpoch) {
   EXPECT_DOUBLE_EQ(of_model(ModelRate::cifar_alexnet, 6'000'000).at(1), 0.01);
   EXPECT_DOUBLE_EQ(of_model(ModelRate::cifar_resnet, 60'000).at(0), 0.1);
   EXPECT_DOUBLE_EQ(of_model(ModelRate::cifar_resnet, 60'000).at(1), 0.0002);
 }
 
-TEST(LearningRate, DivisorIsForTheModelsOwnRatesAlone) {
+TEST(LearningRate, DivisorAppliesToTheModelsRatesOnly) {
   for (const ModelRate schedule :
        {ModelRate::constant, ModelRate::resnet, ModelRate::official_resnet, ModelRate::cifar_resnet,
         ModelRate::cifar_alexnet, ModelRate::cifar_nasnet}) {
@@ -144,17 +144,17 @@ TEST(LearningRate, DivisorIsForTheModelsOwnRatesAlone) {
   }
 }
 
-TEST(LearningRate, InitialOneReplacesTheModelsSchedule) {
+TEST(LearningRate, InitialRateReplacesTheModelsSchedule) {
   const LearningRate rate = requested({.init_learning_rate = 1});
   EXPECT_EQ(rate.at(0), 1);
   EXPECT_EQ(rate.at(10'000'000), 1);
 }
 
-TEST(LearningRate, InitialOneOfZeroIsKept) {
+TEST(LearningRate, InitialRateOfZeroIsKept) {
   EXPECT_EQ(requested({.init_learning_rate = 0}).at(100'000), 0);
 }
 
-TEST(LearningRate, RampLeadsToTheInitialOne) {
+TEST(LearningRate, RampLeadsToTheInitialRate) {
   const LearningRate rate = requested({.init_learning_rate = 1, .num_warmup_epochs = 5});
   EXPECT_EQ(rate.at(0), 0);
   EXPECT_DOUBLE_EQ(rate.at(12511), 0.5);
@@ -194,7 +194,7 @@ TEST(LearningRate, DecaysToTheMinimum) {
   EXPECT_EQ(rate.at(3000), 0.75);
 }
 
-TEST(LearningRate, PiecewiseOneChangesAtItsEpochs) {
+TEST(LearningRate, PiecewiseRateChangesAtItsEpochs) {
   // 7.5 steps per epoch: boundaries int(15) - 1 and int(22.5) - 1.
   const LearningRate rate = requested({.piecewise_schedule = "0.5;2;0.25;3;0.125"}, 4, 30);
   EXPECT_EQ(rate.at(0), 0.5);
@@ -205,11 +205,11 @@ TEST(LearningRate, PiecewiseOneChangesAtItsEpochs) {
   EXPECT_EQ(rate.at(1'000'000), 0.125);
 }
 
-TEST(LearningRate, PiecewiseOneMayHaveOnePiece) {
+TEST(LearningRate, PiecewiseRateMayHaveOnePiece) {
   EXPECT_EQ(requested({.piecewise_schedule = "1e-1"}).at(7), 0.1);
 }
 
-TEST(LearningRate, PiecewiseOneRampsToItsFirstValue) {
+TEST(LearningRate, PiecewiseRateRampsToItsFirstValue) {
   const LearningRate rate =
       requested({.piecewise_schedule = "0.5;2;0.25", .num_warmup_epochs = 1}, 3, 30);
   EXPECT_EQ(rate.at(0), 0);

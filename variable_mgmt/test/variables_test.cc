@@ -19,7 +19,7 @@ void add(Graph& graph, const std::string& name, const Initializer& initial) {
   graph.add_variable(name, {.shape = {kMany}}, VariableRole::weight, initial);
 }
 
-TEST(InitialValues, AreTheNumbersOfAVariablesOwnStreamInTheirOrder) {
+TEST(InitialValues, ComeFromEachVariablesStreamInOrder) {
   Graph graph;
   add(graph, "constant", {.mean = 3});
   add(graph, "normal", {.kind = Kind::normal, .mean = 3, .stddev = 0.5});
@@ -57,7 +57,7 @@ TEST(InitialValues, DependOnSeedAndNameAlone) {
   EXPECT_NE(a.at("x"), initial_values(one, 8).at("x"));
 }
 
-TEST(InitialValues, TellOfTheirPartsAndEndWhenTheWatchThrows) {
+TEST(InitialValues, ReportProgressAndEndWhenTheWatchThrows) {
   Graph graph;
   add(graph, "normal", {.kind = Kind::normal});
   std::int64_t calls = 0;

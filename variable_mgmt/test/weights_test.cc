@@ -79,7 +79,7 @@ std::string refusal(const std::vector<Entry>& entries, LoadMode mode = LoadMode:
   return "accepted";
 }
 
-TEST(Weights, TakeThePlaceOfDrawnOnes) {
+TEST(Weights, ReplaceDrawnValues) {
   const ScratchFolder folder;
   const TensorFile file = file_of(folder, kComplete);
   const Graph graph = small_network();
@@ -108,7 +108,7 @@ TEST(Weights, MayBeASubsetOnRequestOnly) {
                                  "--init_from_partial to load what fits"));
 }
 
-TEST(Weights, OfAnotherShapeOrTypeAreRefused) {
+TEST(Weights, AreRefusedIfTheShapeOrTypeDiffers) {
   EXPECT_THAT(refusal(with(kComplete, {"conv.weight", {3, 2, 1, 1}})),
               HasSubstr("conv.weight has shape 3x2x1x1, not 2x3x1x1"));
   EXPECT_THAT(
@@ -119,7 +119,7 @@ TEST(Weights, OfAnotherShapeOrTypeAreRefused) {
               HasSubstr("bn.bias has type I32"));
 }
 
-TEST(Weights, OfAnotherShapeOrTypeAreLeftOutInPart) {
+TEST(Weights, AreSkippedInAPartialLoadIfTheyDiffer) {
   const ScratchFolder folder;
   const TensorFile file = file_of(folder, with(with(kComplete, {"conv.weight", {3, 2, 1, 1}}),
                                                {"bn.bias", {2}, StoredType::i32}));
@@ -136,7 +136,7 @@ TEST(Weights, OfAnotherShapeOrTypeAreLeftOutInPart) {
   EXPECT_EQ(values.at("bn.bias"), drawn.at("bn.bias"));
 }
 
-TEST(Weights, WithNothingInCommonAreRefusedEvenInPart) {
+TEST(Weights, AreRefusedIfNoneMatchesInAPartialLoad) {
   const std::string message = refusal({{"a", {1}}, {"b", {1}}}, LoadMode::partial);
   EXPECT_THAT(message, HasSubstr("has no variable of this network. The network has conv.weight, "));
   EXPECT_THAT(message, HasSubstr("The file has 'a', 'b'"));

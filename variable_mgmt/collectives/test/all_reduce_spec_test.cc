@@ -73,7 +73,7 @@ std::string refusal_of_four(const std::string& spec, const AllReduceOffer& offer
   return "taken";
 }
 
-TEST(AllReduceSpec, NamesThePlaceOfWhatSoManyMembersCannot) {
+TEST(AllReduceSpec, NamesThePartThatTheMembersCannotRun) {
   for (const char* spec : {"shm", "nccl", "auto", "xring#4", "psgpu#4", "collective#2", "rechd",
                            "pscpu:2k:psgpu#2:64k:tree"}) {
     EXPECT_EQ(refusal_of_four(spec), "taken");
@@ -99,7 +99,7 @@ TEST(AllReduceSpec, NamesThePlaceOfWhatSoManyMembersCannot) {
   }
 }
 
-TEST(AllReduceSpec, NamesWhatIsOfferedAndNothingElse) {
+TEST(AllReduceSpec, NamesOnlyOfferedAlgorithms) {
   for (const std::string spec : {"foo", "nccl/rechd", "pscpu/pscpu"}) {
     EXPECT_THAT(refusal_of_four(spec, {.nccl = false}),
                 HasSubstr("accepted: one of xring, pscpu, psgpu, collective, shm, rechd, tree, "

@@ -42,7 +42,7 @@ void hang(const Collective& collective) {
   }
 }
 
-TEST(Cancellation, DeadlineNamesWhoHasNotCome) {
+TEST(Cancellation, DeadlineNamesTheMissingMembers) {
   const auto collective = make_collective(3);
   const auto errors = run_members(*collective, [&](const TestMember& self) {
     if (self.rank == 2) {

@@ -247,7 +247,7 @@ class ThreadedBackend final : public ForwardingBackend {
   }
 };
 
-TEST(Collective, SpreadsAMembersWorkOverItsThreadsWithoutChangingABit) {
+TEST(Collective, UsesSeveralThreadsWithoutChangingABit) {
   const std::vector<std::size_t> sizes{300001, 40000};
   const auto collective = make_host_collective({.names = tower_names(2)});
   const auto inner = make_reference_backend();

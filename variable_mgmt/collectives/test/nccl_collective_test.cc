@@ -91,7 +91,7 @@ std::vector<std::string> errors_of(const char* faults, milliseconds patience = k
   return errors;
 }
 
-TEST(NcclCollective, WhatIsNeverDoneEndsAtItsDeadline) {
+TEST(NcclCollective, AnOperationThatHangsEndsAtItsDeadline) {
   for (const char* const faults : {"never:0", "never:4", "never:4,abort_hangs"}) {
     EXPECT_THAT(errors_of(faults, milliseconds(300)).back(),
                 AnyOf(HasSubstr("by NCCL missed its deadline, although every tower has arrived"),
@@ -100,7 +100,7 @@ TEST(NcclCollective, WhatIsNeverDoneEndsAtItsDeadline) {
   }
 }
 
-TEST(NcclCollective, AnErrorIsToldInNcclsWordsWithItsTower) {
+TEST(NcclCollective, AnErrorNamesItsTowerAndNcclsReason) {
   for (const char* const faults : {"error:0", "error:3"}) {
     const auto errors = errors_of(faults);
     EXPECT_EQ(errors.back(),
@@ -110,7 +110,7 @@ TEST(NcclCollective, AnErrorIsToldInNcclsWordsWithItsTower) {
   }
 }
 
-TEST(NcclCollective, ALostPeerIsToldByTheOthers) {
+TEST(NcclCollective, TheOthersReportALostPeer) {
   for (const char* const faults : {"lost:0", "lost:3"}) {
     const auto errors = errors_of(faults);
     EXPECT_THAT(errors.back(), HasSubstr("an asynchronous NCCL operation: remote process exited"));
@@ -119,7 +119,7 @@ TEST(NcclCollective, ALostPeerIsToldByTheOthers) {
   }
 }
 
-TEST(NcclCollective, ConnectionsThatFailAreTold) {
+TEST(NcclCollective, FailedConnectionsAreReported) {
   EXPECT_THAT(errors_of("init_never", kLong, milliseconds(500)).back(),
               HasSubstr("NCCL is not connected after 500 ms"));
   EXPECT_THAT(errors_of("init_error").back(), HasSubstr("ncclCommInitRankConfig: internal error"));
@@ -184,7 +184,7 @@ TrialPlan trial_by_nccl() {
           .repetitions = 2};
 }
 
-TEST(NcclCollective, IsTimedBesideTheHostsAlgorithms) {
+TEST(NcclCollective, IsTimedTogetherWithTheHostsAlgorithms) {
   setenv("BENCH_NCCL_LIBRARY", FAKE_NCCL_LIBRARY, 1);
   setenv("FAKE_NCCL", "", 1);
   AllReduceTrial trial(trial_by_nccl());

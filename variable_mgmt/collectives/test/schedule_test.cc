@@ -198,7 +198,7 @@ TEST(Schedule, NoStepTouchesWhatAnotherWritesUnlessOneIsSurelyFirst) {
   }
 }
 
-TEST(Schedule, RefusesWhatSoManyMembersCannotRun) {
+TEST(Schedule, RefusesAlgorithmsThatTheMembersCannotRun) {
   const auto plan = [](const std::string& algorithm, int shards, int members) {
     plan_schedule(
         {.range = {.algorithm = algorithm, .shards = shards}, .members = members, .elements = 100});

@@ -31,7 +31,7 @@ struct LoneTower {
   }
 };
 
-TEST(NarrowGradients, HaveAlignedCopiesThatTakeWhatIsPlanned) {
+TEST(NarrowGradients, HaveAlignedCopiesOfThePlannedSize) {
   LoneTower lone;
   const std::vector<FlatPiece> pieces = lone.pieces();
   ASSERT_GT(pieces.size(), 3U);

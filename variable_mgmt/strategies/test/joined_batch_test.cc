@@ -159,7 +159,7 @@ void expect_late_decay(JoinedRun late, int steps) {
   EXPECT_GT(differing, first.at("all").size() / 2);
 }
 
-TEST(JoinedBatch, DecaysWhatItsGradientsWereComputedWithWhereTheyAreLate) {
+TEST(JoinedBatch, DecaysTheVariablesOfLateGradients) {
   JoinedRun relaxed = run_of(kJoinings[0], SgdRule{}, DType::f64);
   relaxed.settings.relaxed = true;
   expect_late_decay(relaxed, 3);
@@ -183,7 +183,7 @@ TEST(JoinedBatch, IsAppliedAndSeenOneStepLaterEachWithStagedVariables) {
   }
 }
 
-TEST(JoinedBatch, IsLeftOutByAllTowersWhereTheGradientsOfOneAreNotFinite) {
+TEST(JoinedBatch, IsSkippedByAllTowersForANonFiniteGradient) {
   for (const Joining& joining : kJoinings) {
     JoinedRun run = run_of(joining, MomentumRule{}, DType::f32);
     run.settings.optimizer.loss_scale = {.initial = 8, .automatic = true};
@@ -301,7 +301,7 @@ TEST(JoinedBatch, HasTheSameBitsInEveryCutAndWithOverlapOrWithout) {
 /// Half the distance between 1 and the next number.
 double half_epsilon(DType narrow) { return narrow == DType::bf16 ? 0x1p-8 : 0x1p-11; }
 
-TEST(JoinedBatch, UpdatesAsOneDeviceDoesToTheEpsilonsThatItsGradientsAreSentWith) {
+TEST(JoinedBatch, UpdatesAsOneDeviceUpToTheRoundingOfGradients) {
   for (const DType narrow : {DType::bf16, DType::f16}) {
     JoinedRun run = run_of(kJoinings[0], MomentumRule{}, DType::f32);
     run.backend = onednn;

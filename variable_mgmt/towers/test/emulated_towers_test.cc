@@ -148,7 +148,7 @@ TEST_F(EmulatedTowers, UpdateByNcclAsOneDeviceDoes) {
   }
 }
 
-TEST_F(EmulatedTowers, LeaveTheSameBitsByNcclInEveryCutAndWithOverlapOrWithout) {
+TEST_F(EmulatedTowers, LeaveTheSameBitsByNcclInEveryPacking) {
   const JoinedResult plain = run(by_nccl(4), kFirstSeed);
   for (const bool overlap : {true, false}) {
     JoinedRun cut = by_nccl(4);
