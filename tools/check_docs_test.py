@@ -54,11 +54,11 @@ class DocsTest(unittest.TestCase):
         self.assert_bad("[x][ref]\n\n[ref]: GONE.md\n", "README.md:3: ", "GONE.md")
         self.assert_bad('<a href="GONE.md">x</a>\n', "GONE.md")
 
-    def test_refuses_a_link_out_of_the_repository(self):
+    def test_refuses_a_link_outside_the_repository(self):
         self.assert_bad("[x](../../README.md)\n", "no ../README.md")
         self.assert_bad("[x](/README.md)\n", "no /README.md")
 
-    def test_refuses_a_link_to_what_is_built(self):
+    def test_refuses_a_link_to_a_build_output(self):
         (self.root / "build").mkdir()
         (self.root / "build/page.md").write_text("# page\n")
         self.assert_bad("[x](../build/page.md)\n", "no build/page.md")
@@ -75,17 +75,17 @@ class DocsTest(unittest.TestCase):
                                   "## Twice\n## Twice\n## Öl & Gas ##\n    # no heading\n#none\n"),
             {"bench_kernels", "the---dump-flag-and-more", "its-here", "twice", "twice-1", "öl--gas"})
 
-    def test_takes_code_for_code(self):
+    def test_ignores_links_in_code(self):
         self.assert_good("# a\n\n    [x](GONE.md)\n\n    # b\n\n```\n[x](GONE.md)\n```\n")
         self.assert_good("`[x](GONE.md)` and `` ` [x](GONE.md)``\n")
         self.assert_good("a `span over\ntwo lines [x](GONE.md)` ends, and `[y](GONE.md)` too\n")
         self.assert_bad("```\n# b\n```\n\n[x](#b)\n", "no heading")
         self.assert_bad("- a\n    [x](GONE.md)\n", "GONE.md")
 
-    def test_leaves_addresses_of_the_web_alone(self):
+    def test_ignores_web_addresses(self):
         self.assert_good("[a](https://example.com/x#y) [b](mailto:a@example.com) <https://example.com>\n")
 
-    def test_wants_every_page_to_be_found_from_the_first(self):
+    def test_requires_a_path_from_the_first_page_to_each(self):
         found = self.found({"models/LOST.md": "# lost\n\n[to](FRIEND.md)\n", "models/FRIEND.md": "# friend\n"})
         self.assertEqual([line.partition(":")[0] for line in found], ["models/FRIEND.md", "models/LOST.md"])
         self.assertIn("cannot be reached by links", found[0])

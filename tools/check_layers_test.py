@@ -48,10 +48,10 @@ class LayerTest(unittest.TestCase):
         self.assertTrue(found[0].startswith(path + ":"), found)
         self.assertIn(expected, found[0])
 
-    def test_accepts_what_points_down(self):
+    def test_accepts_includes_of_lower_layers(self):
         self.assertEqual(self.found({}), [])
 
-    def test_refuses_what_points_back(self):
+    def test_refuses_includes_of_higher_layers(self):
         for path, header in (
             ("models/base/bad.cc", "models/ir/graph.h"),
             ("models/ir/bad.cc", "models/ops/conv2d.h"),
@@ -88,7 +88,7 @@ class LayerTest(unittest.TestCase):
             with self.subTest(path=path, header=header):
                 self.assert_bad(path, f'#include "{header}"\n', f'includes "{header}"')
 
-    def test_opens_a_device_by_its_door_only(self):
+    def test_accepts_only_the_public_header_of_a_device(self):
         for path in ("bench/a.cc", "variable_mgmt/a.cc", "kernels/test/a_test.cc"):
             with self.subTest(path=path):
                 self.assert_good(path, '#include "kernels/onednn/onednn_backend.h"\n')
@@ -96,7 +96,7 @@ class LayerTest(unittest.TestCase):
         self.assert_good("kernels/onednn/a.cc", '#include "kernels/onednn/layouts.h"\n#include "kernels/cpu/lrn.h"\n')
         self.assert_good("kernels/runtime/a.cc", '#include "kernels/backend.h"\n')
 
-    def test_keeps_what_is_for_tests_to_tests(self):
+    def test_refuses_test_helpers_outside_tests(self):
         helper = {"kernels/test/helper.h": "#pragma once\n"}
         include = '#include "kernels/test/helper.h"\n'
         self.assert_good("kernels/test/a_test.cc", include, **helper)
@@ -139,7 +139,7 @@ class LayerTest(unittest.TestCase):
         self.assertEqual(len(found), 1, found)
         self.assertIn("variable_mgmt/towers/tower.cc:2: sees oneDNN through kernels/onednn/onednn_backend.h", found[0])
 
-    def test_wants_includes_from_the_root(self):
+    def test_requires_includes_from_the_root(self):
         self.assert_bad("models/ir/bad.cc", '#include "graph.h"\n', "relative to the root of the repository")
         self.assert_bad("models/ir/bad.cc", '#include "../base/shape.h"\n', "root of the repository")
         self.assert_bad("models/ir/bad.cc", "#include <models/ir/graph.h>\n", "with quotes")
@@ -154,7 +154,7 @@ class LayerTest(unittest.TestCase):
         self.assert_bad("bench/a.cc", '#include "bench/version.h"\n', "is not a file")
         self.assert_bad("bench/a.cc", '#include "example.pb.h"\n', "is not a file")
 
-    def test_wants_pragma_once(self):
+    def test_requires_pragma_once(self):
         self.assert_bad("models/ir/bad.h", "int f();\n", "#pragma once")
         self.assert_good("kernels/cpu/vector-inl.h", "int f();\n")
 

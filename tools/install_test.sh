@@ -14,8 +14,8 @@ fail() {
   failures=$((failures + 1))
 }
 
-# comes_along CLAIM PROGRAM FOLDER: PROGRAM's oneDNN must be in FOLDER or in the system's path.
-comes_along() {
+# has_onednn_in CLAIM PROGRAM FOLDER: PROGRAM's oneDNN must be in FOLDER or in the system's path.
+has_onednn_in() {
   library=$(ldd "$2" | sed -n 's/.*libdnnl[^ ]* => \([^ ]*\) .*/\1/p')
   case $(readlink -f "$library") in
     "$3"/* | /lib/* | /usr/lib/*) echo "ok      $1" ;;
@@ -23,13 +23,13 @@ comes_along() {
   esac
 }
 
-comes_along "a build has its own library" "$build/bin/bench" "$build"
+has_onednn_in "a build has its own library" "$build/bin/bench" "$build"
 "$cmake" --install "$build" --prefix "$scratch/first" >"$scratch/log" 2>&1 || {
   cat "$scratch/log"
   fail "the programs can be installed"
 }
 mv "$scratch/first" "$scratch/moved"
-comes_along "an installation can be moved" "$scratch/moved/bin/bench" "$scratch/moved"
+has_onednn_in "an installation can be moved" "$scratch/moved/bin/bench" "$scratch/moved"
 "$scratch/moved/bin/bench" --version >/dev/null || fail "an installed program runs"
 [ -s "$scratch/moved/share/doc/bench/LICENSE" ] || fail "an installation has the licence"
 [ ! -e "$scratch/moved/lib/libdnnl.so.3" ] || [ -s "$scratch/moved/lib/onednn/LICENSE" ] ||

@@ -15,18 +15,18 @@ fail() {
 needed() { LC_ALL=C readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p'; }
 
 # Selects NVIDIA's libraries from a list with one name per line.
-of_nvidia() { grep -E '^lib(cuda|cudart|cudnn|cublas|cufft|curand|cusolver|cusparse|nccl|nvidia|nvrtc|nvJitLink|nvToolsExt|cupti)' || true; }
+nvidia_libraries() { grep -E '^lib(cuda|cudart|cudnn|cublas|cufft|curand|cusolver|cusparse|nccl|nvidia|nvrtc|nvJitLink|nvToolsExt|cupti)' || true; }
 
 # The libraries that a wrongly linked program would need.
 for name in libcuda.so.1 libcudart.so.13 libcudnn.so.9 libcudnn_graph.so.9 libcublas.so.13 libcublasLt.so.13 \
   libnccl.so.2 libnvidia-ml.so.1 libnvrtc.so.13; do
-  [ "$(printf 'libc.so.6\n%s\n' "$name" | of_nvidia)" = "$name" ] || fail "$name would not be noticed"
+  [ "$(printf 'libc.so.6\n%s\n' "$name" | nvidia_libraries)" = "$name" ] || fail "$name would not be noticed"
 done
 
 for file in "$1" "$2"; do
   names=$(needed "$file")
   echo "$names" | grep -q '^libc\.so' || fail "$file: cannot read the libraries that it needs"
-  found=$(echo "$names" | of_nvidia)
+  found=$(echo "$names" | nvidia_libraries)
   if [ -z "$found" ]; then
     echo "ok      ${file##*/} needs $(echo "$names" | wc -l) libraries, none of NVIDIA's"
   else
@@ -35,7 +35,7 @@ for file in "$1" "$2"; do
 done
 
 if [ -n "${3:-}" ]; then
-  found=$(needed "$3" | of_nvidia | sort | tr '\n' ' ')
+  found=$(needed "$3" | nvidia_libraries | sort | tr '\n' ' ')
   case $found in
     "libcublasLt.so."*" libcudnn.so."*" ") echo "ok      ${3##*/} needs $found" ;;
     *) fail "$3 needs '$found', not only cuBLASLt and cuDNN" ;;

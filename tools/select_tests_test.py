@@ -66,7 +66,7 @@ class SelectTestsTest(unittest.TestCase):
     def test_a_header_affects_what_includes_it(self):
         self.assertEqual(self.affected_by("shared.h"), {"with_shared_test"})
 
-    def test_a_source_affects_what_it_is_linked_into_and_the_scripts_that_run_that(self):
+    def test_a_source_affects_its_programs_and_their_scripts(self):
         self.assertEqual(self.affected_by("shared.cc"), {"with_shared_test"})
         self.assertEqual(self.affected_by("alone.cc"), {"alone_test", "script_test"})
 

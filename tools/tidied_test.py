@@ -29,10 +29,10 @@ class TidiedTest(unittest.TestCase):
     def test_sources_are_given_once(self):
         self.assertEqual(self.found("bench/main.cc", "models/a.cc", "models/a.cc"), ["bench/main.cc", "models/a.cc"])
 
-    def test_tests_and_generated_code_are_left_out(self):
+    def test_tests_and_generated_code_are_skipped(self):
         self.assertEqual(self.found("models/test/a_test.cc", "pipeline/fuzz/f.cc", "build/asan/made.cc"), [])
 
-    def test_a_united_file_stands_for_its_sources(self):
+    def test_a_unity_file_replaces_its_sources(self):
         self.assertEqual(self.found(united={"x.dir/Unity/unity_0_cxx.cxx": ["models/a.cc", "models/b.cc"]}),
                          ["build/asan/x.dir/Unity/unity_0_cxx.cxx"])
 
@@ -53,7 +53,7 @@ class TidiedTest(unittest.TestCase):
         self.assertEqual(chosen("models/b.cc", "models/x.h", "models/y.h"), ["unity_1_cxx.cxx"])
         self.assertEqual(chosen("README.md"), [])
 
-    def test_a_united_file_of_tests_alone_is_left_out(self):
+    def test_a_unity_file_of_tests_is_skipped(self):
         self.assertEqual(self.found(united={"x.dir/Unity/unity_0_cxx.cxx": ["models/test/a_test.cc"]}), [])
 
 

@@ -189,8 +189,8 @@ refused 'needs several hosts' $towers --num_gpus=2 --variable_update=distributed
 # processors_of PID: the processors on which the threads may run, a line for each distinct set.
 processors_of() { sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$1/task/"*/status | sort -u; }
 
-# beside_towers FLAGS...: towers keep to their processors; $processors is where threads may run.
-beside_towers() {
+# decode_next_to_towers FLAGS...: towers keep to their processors; $processors is where threads may run.
+decode_next_to_towers() {
   case_name="towers next to threads that decode: $*"
   : >"$out"
   $interruptible "$bench" --model=lenet --device=cpu --num_intra_threads=1 --batch_size=2 --num_classes=3 \
@@ -211,7 +211,7 @@ if [ "$(nproc)" -ge 2 ] && [ -r /proc/self/task ]; then
   all=$(processors_of $$)
   make_pictures "$work/idx"
   make_shards pictures "$work/idx"
-  beside_towers --num_gpus=2
+  decode_next_to_towers --num_gpus=2
   if [ "$(nproc)" -gt 2 ]; then
     says "$err" ', which no tower uses'
   else

@@ -142,7 +142,7 @@ class PartsTest(WithMachine):
         self.assertEqual(self.train(many="2.0, 1.00001"), Verdict(
             State.PASSED, "correct: --virtual_gpus=4 parameter_server, --virtual_gpus=4 replicated, NCCL"))
 
-    def test_towers_that_train_otherwise_fail(self):
+    def test_towers_with_other_losses_fail(self):
         for found in ("2.0, 1.001", "2.0"):
             self.assertIn("wrong: --virtual_gpus=4 parameter_server, --virtual_gpus=4 replicated",
                           self.train(many=found).summary)
@@ -150,7 +150,7 @@ class PartsTest(WithMachine):
             self.assertEqual(verdict, Verdict(State.FAILED, verdict.summary))
             self.assertIn("wrong: NCCL", verdict.summary)
 
-    def test_a_missing_nccl_is_told_and_does_not_fail(self):
+    def test_a_missing_nccl_is_reported_and_does_not_fail(self):
         verdict = self.train(told="note: the gradients of one GPU are not added: cannot open NCCL: none")
         self.assertEqual(verdict.state, State.PASSED)
         self.assertIn("NCCL skipped: cannot open NCCL: none", verdict.summary)
@@ -179,7 +179,7 @@ class PartsTest(WithMachine):
         self.assertEqual(verdict, Verdict(State.PASSED, "bench 100 images/s"))
         self.says("PyTorch and torchvision are not installed")
 
-    def test_a_torch_that_fails_is_told_and_left_out(self):
+    def test_a_failing_torch_is_reported_and_skipped(self):
         self.bench()
         torch = self.program("torch", "echo 'RuntimeError: out of memory'; exit 1")
         verdict = speed.against_torch(self.check(torch=str(torch)))
@@ -193,7 +193,7 @@ class PartsTest(WithMachine):
         self.says("f16 --data_format=NCHW                        50.0 images/s, 0.50 times f16 (")
         self.says("bench: refused")
 
-    def test_options_without_their_base_are_left_out_with_the_reason(self):
+    def test_options_without_their_base_are_skipped_with_the_reason(self):
         self.bench("""case "$*" in *--dtype=f16*) echo 'bench: too large'; exit 2 ;; *) cp rate "$record" ;; esac""")
         self.assertEqual(speed.options(self.check()), Verdict(State.FAILED, "2 of 7 measured"))
         self.assertEqual(sum("too large" in line for line in self.said), 1)
@@ -210,7 +210,7 @@ class PartsTest(WithMachine):
                      "--autotune=full                              110.0 images/s, 2.20 times --autotune=off ("):
             self.says(text)
 
-    def test_each_tier_of_fusion_is_told_against_the_one_before(self):
+    def test_each_tier_of_fusion_is_compared_with_the_previous(self):
         self.bench("""case "$*" in *--dump=fusions*) echo 'tiers    steps' ;;
             *--forward_only*--freeze_when_forward_only*) sed s/100/300/ rate >"$record" ;;
             *--forward_only*) sed s/100/200/ rate >"$record" ;;
@@ -223,19 +223,19 @@ class PartsTest(WithMachine):
                      "inference, batch norm folded                 300.0 images/s, 1.50 times inference ("):
             self.says(text)
 
-    def test_rows_behind_the_end_of_the_time_say_so(self):
+    def test_rows_after_the_time_limit_say_so(self):
         self.bench("exec sleep 100")
         self.assertEqual(speed.tuning(self.check(seconds=1)), Verdict(State.UNFINISHED, "0 of 3 measured"))
         self.says("--autotune=full                          not measured: no time left")
 
-    def test_the_zoo_goes_as_far_as_its_time(self):
+    def test_the_zoo_ends_at_its_time_limit(self):
         self.bench()
         self.assertEqual(speed.zoo(self.check()), Verdict(State.PASSED, "2 of 2 measured"))
         self.says("resnet20 cifar10                   batch  128      100.0 images/s")
         self.bench("exec sleep 100")
         self.assertEqual(speed.zoo(self.check(seconds=1)).state, State.UNFINISHED)
 
-    def test_the_sanitizer_is_asked_about_small_networks(self):
+    def test_the_sanitizer_checks_small_networks(self):
         self.bench()
         self.assertEqual(correctness.sanitizer(self.check()),
                          Verdict(State.SKIPPED, "compute-sanitizer is not installed"))

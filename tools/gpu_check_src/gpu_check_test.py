@@ -40,7 +40,7 @@ class BudgetTest(unittest.TestCase):
         self.budget.begin("a")
         self.assertAlmostEqual(self.budget.left(), 10)
 
-    def test_what_is_not_used_is_for_the_next(self):
+    def test_unused_time_goes_to_the_next_part(self):
         self.budget.begin("a")
         self.now += 5
         self.budget.begin("b")
@@ -59,12 +59,12 @@ class BudgetTest(unittest.TestCase):
 
 
 class ReadersTest(unittest.TestCase):
-    def test_a_suite_that_was_ended_counts_what_it_did(self):
+    def test_an_interrupted_suite_counts_its_finished_tests(self):
         suite = readers.suite_of(SUITE.splitlines())
         self.assertEqual((suite.tests, len(suite.passed), len(suite.failed), len(suite.skipped)), (4, 1, 1, 1))
         self.assertEqual(suite.open, "F16/Conformance.Matches/gpu_f16_nhwc_relu")
 
-    def test_the_list_at_a_suites_end_counts_nothing_twice(self):
+    def test_the_final_list_of_failures_is_not_counted_again(self):
         text = SUITE + "[       OK ] F16/Conformance.Matches/gpu_f16_nhwc_relu (3 ms)\n" + _SUITE_END
         suite = readers.suite_of(text.splitlines())
         self.assertEqual((suite.done, suite.tests, suite.open), (4, 4, ""))
@@ -76,7 +76,7 @@ class ReadersTest(unittest.TestCase):
         self.assertEqual(readers.models(MODELS.splitlines()),
                          [readers.Model("lenet", "imagenet", 32), readers.Model("resnet20", "cifar10", 128)])
 
-    def test_a_rate_is_read_or_the_reason_told(self):
+    def test_a_rate_is_read_or_the_reason_reported(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "r.json"
             path.write_text(record(12.5))
@@ -94,7 +94,7 @@ class ReadersTest(unittest.TestCase):
             with self.assertRaises(readers.NoRateError):
                 readers.torch_rate(lines)
 
-    def test_descriptions_differ_only_where_the_card_is_meant(self):
+    def test_descriptions_differ_only_in_properties_of_the_card(self):
         ours = {"deviceName": "described", "l2CacheSize": 1, "warpSize": 32}
         self.assertEqual(readers.differences(ours, {"deviceName": "H200", "l2CacheSize": 1, "warpSize": 32}), [])
         self.assertEqual(readers.differences(ours, {"l2CacheSize": 2, "warpSize": 32}),
@@ -129,11 +129,11 @@ class MachineTest(unittest.TestCase):
         with mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": "/z"}):
             self.assertEqual(found.environment(), {"LD_LIBRARY_PATH": f"{self.root}/x:{self.root}/y:/z"})
 
-    def test_a_missing_program_is_told_in_a_sentence(self):
+    def test_a_missing_program_is_reported_in_a_sentence(self):
         with self.assertRaisesRegex(MachineError, "/none not found: unpack a bundle, .*or give --bench=FILE$"):
             find_bench(f"{self.root}/none")
 
-    def test_a_tree_without_programs_tells_what_a_build_lacks(self):
+    def test_a_tree_without_programs_names_the_missing_packages(self):
         self.place("tools/setup/packages.txt", b"# Names.\nlibthis-dev\nlibthat-dev # of old\n")
         told = {"dpkg-query": "installed libthat-dev\n", "sh": ""}
         with mock.patch.object(machine, "_ROOT", self.root), \
@@ -157,7 +157,7 @@ class MachineTest(unittest.TestCase):
         subprocess.run(["cc", "-shared", "-fPIC", "-o", self.root / "libcuda.so.1", source], check=True)
 
     @unittest.skipUnless(shutil.which("cc"), "cc is not installed")
-    def test_without_a_card_a_sentence_says_where_it_was_looked_for(self):
+    def test_a_missing_card_is_reported_with_the_cause(self):
         with mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": str(self.root), "CUDA_VISIBLE_DEVICES": "7"}):
             self.driver(0, 1)
             check_card()
@@ -200,7 +200,7 @@ class RunnerTest(WithMachine):
             time.sleep(0.05)
         self.fail("what the program started is still there")
 
-    def test_endings_are_told_with_their_likely_cause(self):
+    def test_failures_are_reported_with_their_likely_cause(self):
         self.assertEqual(self.run_script("echo 'bench: no GPU'; echo end; exit 2").why(),
                          "exited with status 2: bench: no GPU")
         self.assertEqual(self.run_script("kill -SEGV $$").why(), "killed by SIGSEGV")
@@ -214,19 +214,19 @@ class MarksTest(unittest.TestCase):
         lines = marks.marks(marks.Found(verdicts, {name.replace("_", " "): rate for name, rate in rates.items()}, card))
         return [line.partition(":")[0] for line in lines]
 
-    def test_a_mark_is_passed_from_its_number_on(self):
+    def test_a_mark_is_passed_at_its_threshold(self):
         self.assertEqual(self.judged(State.PASSED, bench=4500, torch_eager=2000, torch_compiled=4500 / 1.3 - 1),
                          ["passed"] * 3)
         self.assertEqual(self.judged(State.FAILED, bench=4499, torch_eager=2000, torch_compiled=4500 / 1.3),
                          ["missed"] * 3)
 
-    def test_what_was_not_measured_is_neither_passed_nor_missed(self):
+    def test_an_unmeasured_mark_is_neither_passed_nor_missed(self):
         self.assertEqual(self.judged(None), ["not measured"] * 3)
         self.assertEqual(self.judged(State.UNFINISHED, torch_eager=1, torch_compiled=1), ["not measured"] * 3)
         self.assertEqual(self.judged(State.NOT_REACHED, bench=5000, torch_eager=1),
                          ["not measured", "not measured", "passed"])
 
-    def test_each_line_says_why(self):
+    def test_each_line_gives_the_reason(self):
         lines = marks.marks(marks.Found({"conformance": Verdict(State.UNFINISHED, "8 of 9")},
                                         {"bench": 4000.0, "torch eager": 3000.0, "torch compiled": 3200.0}, ""))
         self.assertEqual(lines[0], "not measured: all conformance tests pass: not finished in time: 8 of 9")
@@ -235,7 +235,7 @@ class MarksTest(unittest.TestCase):
         self.assertTrue(marks.marks(marks.Found({}, {"bench": 1.0}, ""))[1].endswith(
             ": missing rates: torch eager, torch compiled"))
 
-    def test_images_a_second_are_judged_on_the_card_that_they_are_for(self):
+    def test_rates_are_judged_only_on_their_card(self):
         for card in ("NVIDIA H100 80GB HBM3", "NVIDIA H200 NVL", ""):
             self.assertEqual(self.judged(State.PASSED, card, bench=5000, torch_eager=2000, torch_compiled=2000),
                              ["passed", "passed", "not judged"])
@@ -264,7 +264,7 @@ class MainTest(WithMachine):
         self.assertIn("KeyError", verdicts["a"].summary)
         self.assertEqual(verdicts["b"], Verdict(State.PASSED, "fine"))
 
-    def test_parts_behind_the_end_of_the_time_are_not_reached(self):
+    def test_parts_after_the_time_limit_do_not_run(self):
         def passes(check):
             """Passes."""
             return Verdict(State.PASSED, "fine")
@@ -285,7 +285,7 @@ class MainTest(WithMachine):
                 status = error.code
         return status, out.getvalue()
 
-    def test_wrong_use_ends_with_2_and_a_sentence(self):
+    def test_wrong_use_exits_with_2_and_a_sentence(self):
         for arguments, text in ((("--parts=zoo,x",), "--parts=x: unknown part; accepted: properties"),
                                 (("--seconds=0",), "--seconds=0: a number above 0 is accepted"),
                                 (("--bench=/none",), "/none not found")):
@@ -301,7 +301,7 @@ class MainTest(WithMachine):
         (self.root / "lib/libbench_cuda.so").write_bytes(b"\0libc.so.6\0")
         return (self.root / "bench").rename(self.root / "bin/bench")
 
-    def test_the_summary_names_every_part_and_the_status_tells_failures(self):
+    def test_the_summary_names_every_part_and_the_status_shows_failures(self):
         bench = self.tree()
         status, said = self.call(f"--bench={bench}", f"--output={self.root}/out", "--parts=properties,zoo",
                                  "--python=/none")
@@ -313,13 +313,13 @@ class MainTest(WithMachine):
         status, _ = self.call(f"--bench={bench}", f"--output={self.root}/out", "--parts=zoo", "--python=/none")
         self.assertEqual(status, 0)
 
-    def test_without_a_card_one_sentence_is_said_and_nothing_run(self):
+    def test_without_a_card_one_sentence_is_printed_and_nothing_runs(self):
         bench = self.tree()
         self.assertEqual(self.call(f"--bench={bench}", f"--output={self.root}/out", card=False),
                          (2, "gpu_check: no GPU: looked everywhere\n"))
         self.assertFalse((self.root / "out").exists())
 
-    def test_marks_stand_below_the_summary_and_leave_the_status(self):
+    def test_marks_follow_the_summary_without_changing_the_status(self):
         bench = self.tree()
         status, said = self.call(f"--bench={bench}", f"--output={self.root}/out", "--parts=torch", "--python=/none")
         self.assertEqual(status, 0)
@@ -327,13 +327,13 @@ class MainTest(WithMachine):
                       "100 images/s", said[said.index("== marks"):])
         self.assertIn("not measured: all conformance tests pass: the part conformance was not selected", said)
 
-    def test_what_is_timed_is_kept_beside_the_log(self):
+    def test_timings_are_kept_next_to_the_log(self):
         bench = self.tree()
         bench.write_text("#!/bin/sh\necho \"cache: $BENCH_CACHE_DIR\"\n")
         self.call(f"--bench={bench}", f"--output={self.root}/out", "--parts=torch", "--python=/none")
         self.assertIn(f"cache: {self.root.resolve()}/out/cache", (self.root / "out/gpu_check.log").read_text())
 
-    def test_without_python_the_shell_says_a_sentence(self):
+    def test_without_python_the_shell_prints_a_sentence(self):
         for python in ("/none", "false"):
             ended = subprocess.run([Path(main.__file__).parents[1] / "gpu_check"], capture_output=True, text=True,
                                    env={**os.environ, "PYTHON": python}, check=False)

@@ -22,7 +22,7 @@ class NightlyTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.days = Days(self.folder, RESULTS, lambda series, day: series.machine)
 
-    def test_tells_a_regression_once_as_news_and_fails_until_it_is_spoken_on(self):
+    def test_reports_a_regression_once_and_fails_until_acknowledged(self):
         series = [Series("lenet", 0.003, [(14, 0.95)], seed=3), Series("vgg16", 0.003, seed=4)]
         said = [self.days.run(day, series) for day in range(17)]
         self.assertEqual([one.returncode for one in said[:15]], [0] * 15, said[14].stderr)
@@ -39,7 +39,7 @@ class NightlyTest(unittest.TestCase):
             self.assertIn("PerformanceRegression" if form == "xml" else change["id"],
                           (self.folder / "report" / f"report.{form}").read_text())
 
-    def test_what_the_canary_did_too_does_not_fail(self):
+    def test_a_change_of_the_canary_does_not_fail(self):
         series = [Series("lenet", 0.003, [(14, 0.95)], seed=5),
                   Series("lenet", 0.003, [(14, 0.95)], seed=6, canary=True)]
         said = [self.days.run(day, series) for day in range(16)]
@@ -60,7 +60,7 @@ class NightlyTest(unittest.TestCase):
         self.assertIn("failed: [--model=absent, see ", again.stderr)
         self.assertIn("1 series:", again.stdout)
 
-    def test_refuses_what_it_does_not_know(self):
+    def test_refuses_unknown_options_and_values(self):
         for option in ("--workload=x", "--repeats=0", "--workloads=absent", "--bench=absent"):
             with self.subTest(option=option):
                 said = made_days.subprocess.run(["sh", str(made_days.NIGHTLY), option, "--no_build"],

@@ -45,7 +45,7 @@ class FlagsTest(unittest.TestCase):
         add_flags(parser)
         return work_of(parser.parse_args(arguments))
 
-    def test_work_survives_its_own_flags(self):
+    def test_work_is_parsed_back_from_its_flags(self):
         work = Work("vgg16", "infer", "int8", 8, 1, 5, 2, 96)
         self.assertEqual(self.parsed(*work.flags()), work)
 
@@ -81,7 +81,7 @@ class VariantsTest(unittest.TestCase):
                     self.assertTrue(names)
                     self.assertEqual(len(names), len(set(names)), f"{side} {mode} {dtype}")
 
-    def test_names_tell_the_allocator(self):
+    def test_names_include_the_allocator(self):
         for side in ("torch", "tensorflow", "onnxruntime", "openvino"):
             for variant in variants.variants_of(side, _WORK):
                 self.assertEqual("+thp" in variant.name, variant.environment == variants.THP)
@@ -126,7 +126,7 @@ class ProcessesTest(unittest.TestCase):
             processes.run_peer([sys.executable, "-c", code], {}, timeout)
         return str(caught.exception)
 
-    def test_tells_why_there_is_no_result(self):
+    def test_reports_why_there_is_no_result(self):
         self.assertIn("no bf16", self.fails("print('{\"skipped\": \"no bf16\"}'); exit(3)"))
         self.assertIn("boom", self.fails("raise ValueError('boom')"))
         self.assertIn("SIGILL", self.fails("import os; os.kill(os.getpid(), 4)"))
@@ -212,7 +212,7 @@ class CompareTest(unittest.TestCase):
         self.assertEqual([row["side"] for row in out["compared"]], ["ours", "torch", "tensorflow"])
         self.assertEqual([len(row["runs"]) for row in out["compared"]], [2, 2, 2])
 
-    def test_keeps_what_is_asked(self):
+    def test_keeps_the_requested_settings(self):
         fake = _Fake(self._RATES)
         self.sitting(fake, "--rounds=1", "--keep=best_peer")
         self.assertEqual(fake.calls[-2:], ["ours:plain", "torch:compile-nhwc+thp"])
@@ -231,7 +231,7 @@ class CompareTest(unittest.TestCase):
             self.assertEqual(compare.main(["--settings=torch:fast"]), 2)
         self.assertIn("eager-nhwc+thp", stderr.getvalue())
 
-    def test_ctrl_c_prints_what_there_is(self):
+    def test_ctrl_c_prints_the_finished_part(self):
         # Two screened runs need six calls, so this cuts the second round.
         fake = _Fake(self._RATES, stop_after=3)
         status, text, out = self.sitting(fake, "--rounds=4",
@@ -244,7 +244,7 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(self.sitting(_Fake({"ours:plain": 1.0}), "--rounds=1")[0], 1)
         self.assertEqual(self.sitting(_Fake({"torch:eager-nhwc": 1.0}), "--rounds=1")[0], 1)
 
-    def test_terminated_it_ends_what_it_started(self):
+    def test_ends_its_processes_when_terminated(self):
         with tempfile.TemporaryDirectory() as folder:
             pid_file = Path(folder) / "pid"
             bench = Path(folder) / "bench"
@@ -263,7 +263,7 @@ class CompareTest(unittest.TestCase):
             with self.assertRaises(ProcessLookupError):
                 os.kill(int(pid_file.read_text()), 0)
 
-    def test_ends_a_process_whose_wait_was_broken_off(self):
+    def test_ends_a_process_after_an_interrupted_wait(self):
         process, before = processes._start(["sleep", "600"], {}, subprocess.DEVNULL, subprocess.DEVNULL)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         process._waitpid_lock.acquire()
@@ -271,7 +271,7 @@ class CompareTest(unittest.TestCase):
         with self.assertRaises(ProcessLookupError):
             os.kill(process.pid, 0)
 
-    def test_terminated_while_it_starts_a_process_it_ends_that_too(self):
+    def test_ends_a_starting_process_when_terminated(self):
         started = []
 
         def start_and_terminate(*arguments, **options):

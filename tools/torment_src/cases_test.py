@@ -49,7 +49,7 @@ class CasesTest(unittest.TestCase):
                                       env={"PYTHONHASHSEED": str(seed)}).stdout for seed in (1, 2)}
         self.assertEqual(printed, {ascii(self.row[:100]) + "\n"})
 
-    def test_every_flag_and_every_family_has_its_turn(self):
+    def test_every_flag_and_every_family_is_used(self):
         cases = self.row
         self.assertEqual({case.family for case in cases}, set(main.FAMILIES))
         flags = {case.title for case in cases if case.family == "flags"}
@@ -60,14 +60,14 @@ class CasesTest(unittest.TestCase):
         for number in (next(numbers) for _ in range(5)):
             self.assertEqual(main.make_case(self.program, 1, number).family, "signals")
 
-    def test_words_can_be_handed_to_a_program(self):
+    def test_words_contain_no_null_byte(self):
         rng = random.Random(1)
         drawn = {values.hostile(rng, flag) for flag in self.program.flags * 40}
         for word in drawn.union(*(case.args for case in self.row)):
             self.assertNotIn(b"\0", encoded(word))
 
     @unittest.skipUnless(shutil.which("bash"), "bash is not installed")
-    def test_the_plain_command_line_hands_on_the_same_words(self):
+    def test_the_plain_command_line_passes_the_same_words(self):
         words = ["a b", "", "\x1b[31m", "é", "\udcff\n", "it's", "a\\", "$(x)", "--x=\t"]
         script = Case("", ["%s\\n", *words]).shell_line("printf")
         printed = subprocess.run(["bash", "-c", script], check=True, capture_output=True).stdout
@@ -82,7 +82,7 @@ class CasesTest(unittest.TestCase):
         case = Case("", [], stdout=Stream.broken, taken_bytes=5)
         self.assertEqual(case.shell_line("b"), "b | head -c 5")
 
-    def test_values_of_a_flag_however_it_is_written(self):
+    def test_values_of_a_flag_in_every_spelling(self):
         case = Case("", ["--r=a", "-r=b", "--R", "c", "--other=d", "--r", "e\n", "--r-s=f"])
         self.assertEqual(case.values_of("r"), ["a", "b", "c", "e\n"])
         self.assertEqual(case.values_of("r_s", "other"), ["d", "f"])
@@ -108,7 +108,7 @@ class FlagsTest(unittest.TestCase):
         with self.assertRaises(HelpError):
             parse_help("Usage: bench\n\n  --model=TEXT  the network\n")
 
-    def test_values_that_are_taken_are_calm(self):
+    def test_accepted_values_are_calm(self):
         rng = random.Random(1)
         for name in values.CALM:
             self.assertTrue(values.is_calm(name, values.taken(rng, Flag(name, "INT", ""))), name)
@@ -135,7 +135,7 @@ class FormatsTest(unittest.TestCase):
             self.assertTrue(jpeg.startswith(b"\xff\xd8") and jpeg.endswith(b"\xff\xd9"), name)
             self.assertEqual(len(jpegs.with_size(jpeg, 7, 9)), len(jpeg), name)
 
-    def test_whole_and_broken_tensor_files_are_told_apart(self):
+    def test_whole_and_broken_tensor_files_are_distinguished(self):
         header = safetensors.header_of({"a": ("F32", [2, 2]), "b": ("I64", [1])})
         self.assertEqual(header["b"]["data_offsets"], [16, 24])
         whole = safetensors.joined(header, bytes(24))

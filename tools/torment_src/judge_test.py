@@ -60,7 +60,7 @@ class JudgeTest(unittest.TestCase):
     def kinds(self, body: str, *args: str, **options) -> list[str]:
         return [fault.kind for fault in self.faults(body, *args, **options)]
 
-    def test_runs_as_they_should_be_have_no_fault(self):
+    def test_correct_runs_have_no_fault(self):
         self.assertEqual(self.kinds(_RUN), [])
         self.assertEqual(self.kinds(_FAILED), [])
         self.assertEqual(self.kinds(f"{_RUN}; echo '{{\"a\": 1}}' >r", "--result_file=r"), [])
@@ -83,7 +83,7 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(self.kinds("exec sleep 60", limit=_WHILE), ["hang"])
         self.assertEqual(self.kinds("read x <pipe", limit=_WHILE, files={"pipe": Fifo()}), ["hang"])
 
-    def test_what_hung_is_told_with_what_it_did_last(self):
+    def test_a_hang_is_reported_with_its_last_line(self):
         [waits] = self.faults("echo ready; exec sleep 60", limit=_WHILE)
         self.assertIn("CPU time 0.0 s, last line b'ready'", waits.text)
         [spins] = self.faults("while :; do :; done", limit=_WHILE + 1.4)
@@ -117,7 +117,7 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(self.kinds(said, "--result_file=r", blows=[blow], endless=True), ["file"])
         self.assertEqual(self.kinds(said, blows=[blow], endless=True), [])
 
-    def test_a_signal_that_ends_the_run_without_a_word(self):
+    def test_a_signal_that_ends_the_run_without_a_message(self):
         blow = Blow(signal.SIGINT, 0.0, "ready")
         body = "trap 'exit 130' INT; echo ready; while :; do sleep 0.01; done"
         self.assertEqual(self.kinds(body, blows=[blow], endless=True), ["silent"])
@@ -129,7 +129,7 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(self.kinds("echo 'bench: ' >&2; exit 1"), ["sentences"])
         self.assertEqual(self.kinds("echo 'bench: fails' >&2; exit 0"), ["sentences"])
 
-    def test_words_that_are_no_sentence(self):
+    def test_text_that_is_not_a_sentence(self):
         for words in ("std::bad_alloc", "a check: x.cc:12: y", "[json.exception.101] at 5"):
             self.assertEqual(self.kinds(f"echo 'bench: {words}' >&2; exit 1"), ["internals"], words)
         bare = "echo 'bench: No such file or directory' >&2; exit 1"
@@ -202,7 +202,7 @@ class JudgeTest(unittest.TestCase):
             kinds = self.kinds(f"{made}; {_FAILED}", "--benchmark_log_dir=a", "--store=s")
             self.assertEqual(set(kinds), {"stray"}, made)
 
-    def test_results_that_are_not_whole(self):
+    def test_incomplete_results(self):
         for text in ('{"a": ', '{"a": NaN}', "", "1"):
             body = f"echo '{text}' >r; {_FAILED}"
             self.assertEqual(self.kinds(body, "--result_file=r"), ["file"], text)
@@ -210,7 +210,7 @@ class JudgeTest(unittest.TestCase):
         whole = f"{_TENSORS}; printf 1234 >>w; {_FAILED}"
         self.assertEqual(self.kinds(whole, "--save_variables=w"), [])
 
-    def test_of_a_flag_given_twice_the_last_file_counts(self):
+    def test_the_last_file_of_a_repeated_flag_counts(self):
         body = f"echo '{{\"a\": 1}}' >b; {_RUN}"
         self.assertEqual(self.kinds(body, "--result_file=a", "--result_file=b"), [])
         self.assertEqual(self.kinds(body, "--result_file=b", "--result_file=a"), ["file"])

@@ -27,7 +27,7 @@ run() {
   [ "$status" -eq "$expected" ] || fail "exit status $status, not $expected"
 }
 says() { grep -qE -e "$2" "$work/$1" || fail "'$2' is not there"; }
-lacks() { ! grep -qE -e "$2" "$work/$1" || fail "'$2' is there"; }
+absent() { ! grep -qE -e "$2" "$work/$1" || fail "'$2' is there"; }
 
 lenet='--model=lenet --batch_size=2 --num_intra_threads=1'
 
@@ -40,7 +40,7 @@ done
 # shellcheck disable=SC2086
 run 0 $lenet --forward_only --data_format=NHWC --benchmark_list_tests
 says out '^lenet/infer/b2/f32/NHWC/t1/conv2d/'
-lacks out 'backward|NCHW|auto'
+absent out 'backward|NCHW|auto'
 
 # shellcheck disable=SC2086
 run 0 $lenet --data_format=auto --benchmark_min_time=0.001
@@ -54,7 +54,7 @@ says err '^auto: 2 of [0-9]+ kernels ran'
 
 run 0 --benchmark_filter='^conv2d_' --benchmark_list_tests --num_intra_threads=1
 says out '/NHWC/manual_time$'
-lacks out 'lenet'
+absent out 'lenet'
 first=$(head -n 1 "$work/out" | sed 's,/manual_time,,')
 run 0 --num_intra_threads=1 --benchmark_min_time=0.001 --benchmark_filter="^$first"
 says out 'GFLOP/s='
