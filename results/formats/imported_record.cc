@@ -7,6 +7,7 @@
 #include "models/base/errors.h"
 #include "results/record/identity.h"
 #include "results/record/record_json.h"
+#include "results/record/record_table.h"
 
 namespace bench::results {
 namespace {
@@ -14,40 +15,40 @@ namespace {
 using nlohmann::json;
 
 struct KnownMetric {
-  const char* name;
-  const char* unit;
-  const char* better;
+  std::string_view name;
+  std::string_view unit;
+  Better better;
 };
 
-/// Units and directions for metrics whose file may omit them.
+/// Units and directions for metrics of other tools whose file may omit them. In these files a short
+/// wall time is good; bench prefers none, since it chooses the number of steps.
 constexpr std::array kKnownMetrics = {
-    KnownMetric{"images_per_sec", "images/s", "higher"},
-    KnownMetric{"images_per_sec_steps", "images/s", "higher"},
-    KnownMetric{"images_per_joule", "images/J", "higher"},
-    KnownMetric{"joules_per_image", "J", "lower"},
-    KnownMetric{"wall_time", "s", "lower"},
-    KnownMetric{"setup_time", "s", "lower"},
-    KnownMetric{"step_time.mean", "s", "lower"},
-    KnownMetric{"step_time.median", "s", "lower"},
-    KnownMetric{"step_time.min", "s", "lower"},
-    KnownMetric{"step_time.max", "s", "lower"},
-    KnownMetric{"step_time.p5", "s", "lower"},
-    KnownMetric{"step_time.p95", "s", "lower"},
-    KnownMetric{"step_time.p99", "s", "lower"},
-    KnownMetric{"input_wait_time", "s", "lower"},
-    KnownMetric{"peak_rss", "bytes", "lower"},
-    KnownMetric{"execution_time", "s", "lower"},
-    KnownMetric{"compile_time", "s", "lower"},
-    KnownMetric{"score", "1", "higher"},
-    KnownMetric{"real_time", "s", "lower"},
-    KnownMetric{"cpu_time", "s", "lower"},
-    KnownMetric{"items_per_second", "items/s", "higher"},
-    KnownMetric{"bytes_per_second", "bytes/s", "higher"},
-    KnownMetric{"top1", "1", "higher"},
-    KnownMetric{"top5", "1", "higher"},
-    KnownMetric{"eval_top_1_accuracy", "1", "higher"},
-    KnownMetric{"eval_top_5_accuracy", "1", "higher"},
+    KnownMetric{"images_per_joule", "images/J", Better::kHigher},
+    KnownMetric{"wall_time", "s", Better::kLower},
+    KnownMetric{"execution_time", "s", Better::kLower},
+    KnownMetric{"compile_time", "s", Better::kLower},
+    KnownMetric{"score", "1", Better::kHigher},
+    KnownMetric{"real_time", "s", Better::kLower},
+    KnownMetric{"cpu_time", "s", Better::kLower},
+    KnownMetric{"items_per_second", "items/s", Better::kHigher},
+    KnownMetric{"bytes_per_second", "bytes/s", Better::kHigher},
+    KnownMetric{"eval_top_1_accuracy", "1", Better::kHigher},
+    KnownMetric{"eval_top_5_accuracy", "1", Better::kHigher},
 };
+
+/// The row of a metric above, else of one of ours.
+std::optional<KnownMetric> known_metric(std::string_view name) {
+  for (const KnownMetric& known : kKnownMetrics) {
+    if (name == known.name) {
+      return known;
+    }
+  }
+  const MetricRow* const row = find_metric_row(name);
+  if (row == nullptr) {
+    return std::nullopt;
+  }
+  return KnownMetric{row->name, row->unit, row->better};
+}
 
 const char* word_for(Better better) {
   if (better == Better::kHigher) return "higher";
@@ -124,14 +125,13 @@ void ImportedRecord::set(std::string_view path, const json& value) {
 
 void ImportedRecord::metric(const std::string& name, double value, const std::string& unit,
                             Better better) {
-  json entry = {{"name", name},    {"value", value}, {"unit", unit}, {"better", word_for(better)},
-                {"kind", "noisy"}, {"scope", "run"}};
-  for (const KnownMetric& known : kKnownMetrics) {
-    if (name != known.name) continue;
-    entry["better"] = known.better;
-    if (unit.empty()) entry["unit"] = known.unit;
-  }
-  record_["metrics"].push_back(std::move(entry));
+  const std::optional<KnownMetric> known = known_metric(name);
+  record_["metrics"].push_back({{"name", name},
+                                {"value", value},
+                                {"unit", known && unit.empty() ? known->unit : unit},
+                                {"better", word_for(known ? known->better : better)},
+                                {"kind", "noisy"},
+                                {"scope", "run"}});
 }
 
 void ImportedRecord::failed(const std::string& why) {

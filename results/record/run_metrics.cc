@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "results/record/record_table.h"
 #include "results/record/statistics.h"
 
 namespace bench::results {
@@ -28,8 +29,20 @@ Captured<double> rate(const RunMeasurements& run, std::chrono::nanoseconds time)
          seconds(time);
 }
 
-/// Metrics of the steps by the device's clock.
-std::vector<Metric> device_times(const RunMeasurements& run) {
+/// A metric with the unit and the other properties of its row in metrics.inc.
+Metric metric(std::string name, MetricValue value) {
+  const MetricRow* const row = find_metric_row(name);
+  check(row != nullptr, fmt::format("metrics.inc has no {}", name));
+  return {.name = std::move(name),
+          .value = std::move(value),
+          .unit = std::string(row->unit),
+          .better = row->better,
+          .kind = row->kind,
+          .scope = row->scope};
+}
+
+/// Adds the metrics of the steps by the device's clock.
+void add_device_times(std::vector<Metric>& out, const RunMeasurements& run) {
   MetricValue median = Unknown{kNoStep};
   MetricValue mad = Unknown{kNoStep};
   if (!run.device_steps.known()) {
@@ -39,16 +52,8 @@ std::vector<Metric> device_times(const RunMeasurements& run) {
     median = statistics.median;
     mad = statistics.mad;
   }
-  const auto metric = [](const char* name, MetricValue value) -> Metric {
-    return {.name = name,
-            .value = std::move(value),
-            .unit = "s",
-            .better = Better::kLower,
-            .kind = Kind::kNoisy,
-            .scope = Scope::kStep};
-  };
-  return {metric("device_time.median", std::move(median)),
-          metric("device_time.mad", std::move(mad))};
+  out.push_back(metric("device_time.median", std::move(median)));
+  out.push_back(metric("device_time.mad", std::move(mad)));
 }
 
 /// Energy of the GPUs per image of the steps.
@@ -73,40 +78,30 @@ Value value_of(const Captured<std::chrono::nanoseconds>& captured) {
 void add_step_times(std::vector<Metric>& out, std::span<const std::chrono::nanoseconds> steps) {
   std::optional<StepTimeStatistics> statistics;
   if (!steps.empty()) statistics = step_time_statistics(steps);
-  const auto add = [&](const char* name, const char* unit, Better better,
-                       std::optional<double> StepTimeStatistics::*optional_field,
-                       double StepTimeStatistics::*field) {
+  using S = StepTimeStatistics;
+  const auto add = [&](const char* name, double S::*field) {
+    out.push_back(metric(name, statistics ? Value((*statistics).*field) : Value(Unknown{kNoStep})));
+  };
+  const auto add_optional = [&](const char* name, std::optional<double> S::*field) {
     Value value = Unknown{kNoStep};
-    if (statistics && field != nullptr) value = Value((*statistics).*field);
-    if (statistics && optional_field != nullptr) {
-      const std::optional<double> given = (*statistics).*optional_field;
+    if (statistics) {
+      const std::optional<double> given = (*statistics).*field;
       value = given ? Value(*given) : Value(Unknown{"fewer than three steps, or all equal"});
     }
-    out.push_back({.name = std::string("step_time.") + name,
-                   .value = value,
-                   .unit = unit,
-                   .better = better,
-                   .kind = Kind::kNoisy,
-                   .scope = Scope::kStep});
+    out.push_back(metric(name, std::move(value)));
   };
-  out.push_back({.name = "step_time.n",
-                 .value = static_cast<std::int64_t>(steps.size()),
-                 .unit = "steps",
-                 .better = Better::kNone,
-                 .kind = Kind::kNoisy,
-                 .scope = Scope::kStep});
-  using S = StepTimeStatistics;
-  add("mean", "s", Better::kLower, nullptr, &S::mean);
-  add("median", "s", Better::kLower, nullptr, &S::median);
-  add("p5", "s", Better::kLower, nullptr, &S::p5);
-  add("p95", "s", Better::kLower, nullptr, &S::p95);
-  add("p99", "s", Better::kLower, nullptr, &S::p99);
-  add("min", "s", Better::kLower, nullptr, &S::min);
-  add("max", "s", Better::kLower, nullptr, &S::max);
-  add("mad", "s", Better::kLower, nullptr, &S::mad);
-  add("cv", "1", Better::kLower, nullptr, &S::cv);
-  add("acf1", "1", Better::kNone, &S::acf1, nullptr);
-  add("n_eff", "steps", Better::kNone, &S::n_eff, nullptr);
+  out.push_back(metric("step_time.n", static_cast<std::int64_t>(steps.size())));
+  add("step_time.mean", &S::mean);
+  add("step_time.median", &S::median);
+  add("step_time.p5", &S::p5);
+  add("step_time.p95", &S::p95);
+  add("step_time.p99", &S::p99);
+  add("step_time.min", &S::min);
+  add("step_time.max", &S::max);
+  add("step_time.mad", &S::mad);
+  add("step_time.cv", &S::cv);
+  add_optional("step_time.acf1", &S::acf1);
+  add_optional("step_time.n_eff", &S::n_eff);
 }
 
 }  // namespace
@@ -128,36 +123,30 @@ Captured<double> device_span_share(const RunMeasurements& run) {
 
 std::vector<Metric> run_metrics(const RunMeasurements& run) {
   std::vector<Metric> out;
-  const auto add = [&out](std::string name, Value value, const char* unit, Better better,
-                          Kind kind = Kind::kNoisy) {
-    out.push_back({.name = std::move(name),
-                   .value = std::move(value),
-                   .unit = unit,
-                   .better = better,
-                   .kind = kind,
-                   .scope = Scope::kRun});
+  const auto add = [&out](std::string name, Value value) {
+    out.push_back(metric(std::move(name), std::move(value)));
   };
-  add("images_per_sec", value_of(images_per_second(run)), "images/s", Better::kHigher);
-  add("images_per_sec_steps", value_of(rate(run, sum(run.steps))), "images/s", Better::kHigher);
-  add("wall_time", value_of(Captured<std::chrono::nanoseconds>(run.wall)), "s", Better::kNone);
-  add("setup_time", value_of(run.setup), "s", Better::kLower);
+  add("images_per_sec", value_of(images_per_second(run)));
+  add("images_per_sec_steps", value_of(rate(run, sum(run.steps))));
+  add("wall_time", value_of(Captured<std::chrono::nanoseconds>(run.wall)));
+  add("setup_time", value_of(run.setup));
   add_step_times(out, run.steps);
-  for (Metric& metric : device_times(run)) out.push_back(std::move(metric));
-  add("device_span_share", value_of(device_span_share(run)), "1", Better::kHigher);
-  add("input_wait_time", value_of(run.input_wait), "s", Better::kLower);
-  add("input_wait_share", value_of(input_wait_share(run)), "1", Better::kLower);
-  add("loss_first", value_of(run.loss_first), "1", Better::kNone);
-  add("loss_last", value_of(run.loss_last), "1", Better::kNone);
-  add("top1", value_of(run.top1), "1", Better::kHigher);
-  add("top5", value_of(run.top5), "1", Better::kHigher);
-  add("peak_rss", value_of(run.peak_rss_bytes), "bytes", Better::kLower);
-  add("joules_per_image", value_of(joules_per_image(run)), "J", Better::kLower);
+  add_device_times(out, run);
+  add("device_span_share", value_of(device_span_share(run)));
+  add("input_wait_time", value_of(run.input_wait));
+  add("input_wait_share", value_of(input_wait_share(run)));
+  add("loss_first", value_of(run.loss_first));
+  add("loss_last", value_of(run.loss_last));
+  add("top1", value_of(run.top1));
+  add("top5", value_of(run.top5));
+  add("peak_rss", value_of(run.peak_rss_bytes));
+  add("joules_per_image", value_of(joules_per_image(run)));
   // add_roof() replaces these if the machine was measured.
-  add("roof_share", Unknown{kNoRoof}, "1", Better::kHigher);
-  add("mfu", Unknown{kNoRoof}, "1", Better::kHigher);
-  add("bandwidth_share", Unknown{kNoRoof}, "1", Better::kHigher);
+  add("roof_share", Unknown{kNoRoof});
+  add("mfu", Unknown{kNoRoof});
+  add("bandwidth_share", Unknown{kNoRoof});
   for (const PlannedRegion& region : run.planned) {
-    add("planned_bytes." + region.name, Value(region.bytes), "bytes", Better::kLower, Kind::kExact);
+    add("planned_bytes." + region.name, Value(region.bytes));
   }
   return out;
 }

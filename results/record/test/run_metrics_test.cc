@@ -7,6 +7,9 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string_view>
+
+#include "results/record/record_table.h"
 
 namespace bench::results {
 namespace {
@@ -92,6 +95,16 @@ TEST(RunMetrics, HaveDistinctNames) {
     EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
     EXPECT_NE(metric.unit, "") << metric.name;
   }
+}
+
+TEST(RunMetrics, AreTheRowsOfTheirTableInItsOrder) {
+  std::vector<std::string_view> rows;
+  for (const MetricRow& row : metric_rows()) rows.push_back(row.name);
+  std::vector<std::string> names;
+  for (const Metric& metric : run_metrics({.planned = {{"<region>", 77}}})) {
+    names.push_back(metric.name);
+  }
+  EXPECT_THAT(names, ::testing::ElementsAreArray(rows));
 }
 
 TEST(RunMetrics, AreEachDefinedInTheRecordPage) {
