@@ -9,14 +9,13 @@ namespace {
 void put_samples(Section& out, const std::string& name,
                  const Captured<std::vector<double>>& samples) {
   out.put(name, samples);
-  const Captured<std::vector<double>>& known = samples;
-  Section spread = out.child(name + "_spread");
-  if (!known.known() || known.value().empty()) {
-    const std::string why = known.known() ? "no sample was taken" : known.why();
-    for (const char* member : {"mean", "min", "max"}) spread.put_null(member, why);
+  const std::string spread_name = name + "_spread";
+  if (!samples.known() || samples.value().empty()) {
+    out.put_null(spread_name, samples.known() ? "no sample was taken" : samples.why());
     return;
   }
-  const std::vector<double>& values = known.value();
+  const std::vector<double>& values = samples.value();
+  Section spread = out.child(spread_name);
   spread.put("mean", std::accumulate(values.begin(), values.end(), 0.0) /
                          static_cast<double>(values.size()));
   spread.put("min", *std::min_element(values.begin(), values.end()));
