@@ -161,7 +161,9 @@ class LayerTest(unittest.TestCase):
     def test_limits_lengths(self):
         self.assert_good("models/ir/a.cc", "\n" * check_layers.MAX_LINES)
         self.assert_bad("models/ir/a.cc", "\n" * (check_layers.MAX_LINES + 1), "at most")
-        self.assert_good("models/zoo/a.inc", "// Made by tools/a.\n" + "\n" * check_layers.MAX_LINES)
+        for path, start in (("models/zoo/a.inc", "// Made by tools/a.\n"),
+                            ("results/a.json", '{\n"$comment": "Made by bench_results a",\n')):
+            self.assert_good(path, start + "\n" * check_layers.MAX_LINES)
 
     def test_refuses_paths_of_one_machine(self):
         for path in ("home/me/data", "work/data", "root/.cache"):

@@ -10,7 +10,7 @@
 #include "results/record/captured.h"
 
 /// A GPU in the record of a run: the card, and its sensors while the steps were timed.
-/// results/RECORD.md defines every number.
+/// machine_fields.inc defines every number.
 namespace bench::results {
 
 /// Clocks of the card's parts, in MHz.

@@ -14,7 +14,7 @@
 #include "results/record/gpu.h"
 
 /// The record of one run (one process), as plain data. Names and meaning are those of the schema
-/// `bench.record/2`; results/RECORD.md defines every number.
+/// `bench.record/2`; run_fields.inc, machine_fields.inc and metrics.inc define every number.
 namespace bench::results {
 
 inline constexpr const char* kSchema = "bench.record/2";

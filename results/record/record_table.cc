@@ -5,6 +5,17 @@
 
 namespace bench::results {
 
+std::span<const RecordField> record_fields() {
+#define BENCH_FIELD(path, type, unit, meaning) {path, type, unit, meaning},
+  static constexpr auto kFields = std::to_array<RecordField>({
+#include "results/record/run_fields.inc"
+// The fields of the machine follow.
+#include "results/record/machine_fields.inc"
+  });
+#undef BENCH_FIELD
+  return kFields;
+}
+
 std::span<const MetricRow> metric_rows() {
 #define BENCH_METRIC(name, unit, better, kind, scope, meaning) \
   {name, unit, Better::better, Kind::kind, Scope::scope, meaning},

@@ -47,7 +47,7 @@ Captured<double> input_wait_share(const RunMeasurements& run);
 /// gaps.
 Captured<double> device_span_share(const RunMeasurements& run);
 
-/// All metrics of a run, as results/RECORD.md defines them. A metric that could not be measured is
+/// All metrics of a run, as metrics.inc defines them. A metric that could not be measured is
 /// an unknown value with its reason.
 std::vector<Metric> run_metrics(const RunMeasurements& run);
 

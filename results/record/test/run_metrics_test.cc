@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string_view>
 
 #include "results/record/record_table.h"
@@ -105,15 +103,6 @@ TEST(RunMetrics, AreTheRowsOfTheirTableInItsOrder) {
     names.push_back(metric.name);
   }
   EXPECT_THAT(names, ::testing::ElementsAreArray(rows));
-}
-
-TEST(RunMetrics, AreEachDefinedInTheRecordPage) {
-  std::ifstream file(RESULTS_RECORD_PAGE);
-  std::stringstream page;
-  page << file.rdbuf();
-  for (const Metric& metric : run_metrics({.images_per_step = 1})) {
-    EXPECT_THAT(page.str(), ::testing::HasSubstr("`" + metric.name + "`"));
-  }
 }
 
 }  // namespace

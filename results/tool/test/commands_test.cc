@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "models/base/errors.h"
+#include "results/record/record_schema.h"
 #include "results/store/test/made_record.h"
 #include "results/store/test/temporary_store.h"
 #include "results/tool/help.h"
@@ -246,6 +247,18 @@ TEST_F(Commands, ExamineTheMachineWithoutMakingAStore) {
   for (const json& finding : findings) advised = advised || finding["advice"] != "";
   EXPECT_EQ(outcome.status, advised ? 1 : 0);
   EXPECT_FALSE(std::filesystem::exists(path("s.sqlite")));
+}
+
+TEST(Schema, IsPrintedAsJsonOrAsAPage) {
+  const auto printed = [](const std::vector<std::string>& words) {
+    const Command& command = find_command("schema");
+    std::ostringstream out;
+    command.run(Arguments(command.name, command.options(), words), {.out = out, .err = out});
+    return out.str();
+  };
+  EXPECT_EQ(printed({}), record_schema());
+  EXPECT_EQ(printed({"--format=md"}), record_page());
+  EXPECT_THROW(printed({"run.json"}), UsageError);
 }
 
 TEST_F(Commands, HaveAHelpEach) {
