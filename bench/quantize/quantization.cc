@@ -206,8 +206,10 @@ std::ostream& operator<<(std::ostream& out, const Judgement& judgement) {
                        judgement.correct->int8);
   }
   if (!judgement.trained) {
-    out << "\nint8: the weights are untrained (no --init_from), so the result covers only the "
-           "arithmetic, not a trained network's accuracy";
+    out << "\n"
+        << stderr_line::untrained
+        << "the weights are untrained (no --init_from), so the result covers only the arithmetic, "
+           "not a trained network's accuracy";
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <string>
 
+#include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
 #include "results/environment/decimal.h"
 #include "results/environment/in_one_line.h"
@@ -93,11 +94,11 @@ void print_gpus(const results::Record& record, std::ostream& out) {
       line.add(energy);
     }
     if (!line.text().empty()) {
-      out << (several ? fmt::format("GPU {}: ", i) : "GPU: ") << line.text() << "\n";
+      out << stderr_line::gpu << (several ? fmt::format(" {}: ", i) : ": ") << line.text() << "\n";
     }
   }
   if (several && !energy.empty()) {
-    out << "GPUs together: " << energy << "\n";
+    out << stderr_line::gpu << "s together: " << energy << "\n";
   }
 }
 
@@ -107,16 +108,16 @@ void print_verdict(const results::Record& record, std::ostream& out) {
   }
   const results::Quality& quality = record.quality;
   if (!quality.verdict.known()) {
-    out << "verdict: unavailable: " << quality.verdict.why() << "\n";
+    out << stderr_line::verdict << "unavailable: " << quality.verdict.why() << "\n";
     return;
   }
   if (quality.verdict.value() == results::Verdict::kInvalid) {
-    out << "verdict: INVALID: " << in_one_line(quality.reasons) << "\n";
+    out << stderr_line::verdict << "INVALID: " << in_one_line(quality.reasons) << "\n";
   } else if (quality.unread.empty()) {
-    out << "verdict: VALID\n";
+    out << stderr_line::verdict << "VALID\n";
   } else {
-    out << "verdict: VALID, but these values could not be read: " << in_one_line(quality.unread)
-        << "\n";
+    out << stderr_line::verdict
+        << "VALID, but these values could not be read: " << in_one_line(quality.unread) << "\n";
   }
 }
 
