@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the pages (*.md): every relative link works, every page can be reached, and pages, table cells and sentences
-are short.
+are short. The manual explains every line on stderr.
 
     check_docs.py [ROOT]    prints one line per violation; exits 1 when there is one
 """
@@ -22,6 +22,9 @@ MAX_README_WORDS = 600  # the README.md of a folder
 MAX_PAGE_WORDS = 1200  # any other page
 MAX_CELL_CHARACTERS = 150  # of a table, without the targets of links
 MAX_SENTENCE_WORDS = 25
+# The table of the lines on stderr, and the page that explains each in the row of a table.
+STDERR_LINES = "bench/terminal/stderr_lines.inc"
+LINES_PAGE = "bench/manual/OUTPUT.md"
 # Pages to look things up in, most of them generated, which may have any number of words.
 GENERATED = ("bench/manual/FLAGS.md", "bench/manual/OUTPUT.md", "results/RECORD.md")
 
@@ -35,6 +38,7 @@ TABLE_RULE = re.compile(r"[\s|:-]*$")
 # inner dots (e.g., i.e.) does not end one.
 SENTENCE_END = re.compile(r"(?<!\.[a-z])(?<=[.!?])[)\"*]*\s+(?=[*(\"]*(?:[A-Z0-9`-]|bench\b))")
 WORD = re.compile(r"\S*\w\S*")
+STDERR_LINE = re.compile(r'^BENCH_STDERR_LINE\(\w+, "(.+)"\)$', re.MULTILINE)
 WITH_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
@@ -102,6 +106,8 @@ class Pages:
                         for parent in pathlib.PurePosixPath(path).parents}
         self.texts = {path: (root / path).read_text(encoding="utf-8")
                       for path in sorted(self.files) if path.endswith(".md")}
+        self.stderr_lines = (STDERR_LINE.findall((root / STDERR_LINES).read_text(encoding="utf-8"))
+                             if STDERR_LINES in self.files else [])
 
     @staticmethod
     def target(page: str, link: Link) -> str:
@@ -185,7 +191,15 @@ def check_lengths(pages: Pages) -> Iterator[Violation]:
                                 f"{sentence[:60]}")
 
 
-CHECKS = (check_links, check_reachable, check_lengths)
+def check_stderr_lines(pages: Pages) -> Iterator[Violation]:
+    """Checks that a row of the page explains each kind of line on stderr: its first cell has the line's start."""
+    names = [line.split(" | ")[0] for line in pages.texts.get(LINES_PAGE, "").splitlines() if line.startswith("| ")]
+    for start in pages.stderr_lines:
+        if not any("`" + start.rstrip(": =") in name for name in names):
+            yield Violation(LINES_PAGE, 1, f"explains no line that begins with '{start}' ({STDERR_LINES})")
+
+
+CHECKS = (check_links, check_reachable, check_lengths, check_stderr_lines)
 
 
 def violations(root: pathlib.Path) -> list[Violation]:

@@ -128,6 +128,15 @@ class DocsTest(unittest.TestCase):
         self.assert_good(f"{words}`several words of code`.\n\n- {words}end\n- {words}end\n")
         self.assert_good(f"| {words[:140]} | {words[:140]} |\n\n    {words} more and more\n\n{words}[end](FAST.md).\n")
 
+    def test_wants_each_line_on_stderr_explained(self):
+        page = "# Output\n\n[up](../../README.md)\n\n| line | means |\n|---|---|\n"
+        files = {"README.md": GROUND["README.md"] + f"[output]({check_docs.LINES_PAGE})\n",
+                 check_docs.STDERR_LINES: 'BENCH_STDERR_LINE(note, "note: ")\nBENCH_STDERR_LINE(run, "run ")\n'}
+        self.assertEqual(self.found({**files, check_docs.LINES_PAGE: page + "| `note: ...`, `run 2` | x |\n"}), [])
+        found = self.found({**files, check_docs.LINES_PAGE: page + "| `note` | `run 2` |\n"})
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("begins with 'run '", found[0])
+
     def test_exits_1_for_a_violation_and_2_for_another_folder(self):
         def status() -> int:
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
