@@ -57,6 +57,9 @@ MAY_INCLUDE = {
     "variable_mgmt/collectives/": ("models/base/", "kernels/backend.h", "kernels/stream.h", "kernels/nccl_library.h",
                                    "kernels/cpu/vector-inl.h", "variable_mgmt/collectives/"),
     "variable_mgmt/collectives/test/": ("models/base/", "kernels/", "variable_mgmt/collectives/"),
+    # The processes of a run add numbers of towers, but know no towers either.
+    "variable_mgmt/world/": ("models/base/", "variable_mgmt/collectives/", "variable_mgmt/world/"),
+    "variable_mgmt/world/test/": ("models/base/", "kernels/", "variable_mgmt/collectives/", "variable_mgmt/world/"),
     "pipeline/": ("models/base/", "pipeline/"),
     "results/": ("models/base/", "results/"),
     "results/record/": ("models/base/", "results/record/"),
@@ -95,7 +98,7 @@ CONFINED = (
     ("hwloc", re.compile(r"hwloc[./]"), ("kernels/cpu/",)),
     ("Boost.Math", re.compile(r"boost/math/"), ("results/stats/",)),
     ("SQLite", re.compile(r"sqlite3"), ("results/store/",)),
-    ("MPI", re.compile(r"mpi(cxx)?\.h$"), ()),
+    ("MPI", re.compile(r"mpi(cxx)?\.h$"), ("variable_mgmt/world/mpi_plugin.cc",)),
 )
 
 SOURCE = (".h", ".cc", ".cu", ".cuh", ".inc")

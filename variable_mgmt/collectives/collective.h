@@ -87,6 +87,8 @@ class Collective {
   [[nodiscard]] virtual std::string failure() const = 0;
 };
 
+class RemoteMember;
+
 struct CollectiveOptions {
   /// The members' names by rank: "tower 0".
   std::vector<std::string> names;
@@ -94,6 +96,9 @@ struct CollectiveOptions {
   std::vector<AllReduceRange> spec = {};
   /// The ranks in ring order; empty: 0, 1, 2, ...
   std::vector<int> ring_order = {};
+  /// Adds the sums of other processes, with a schedule of its own instead of `spec`; null: there
+  /// are no other processes.
+  std::shared_ptr<RemoteMember> remote = {};
 };
 
 /// Makes members that work in their own calls, with the threads of their backends. If the host

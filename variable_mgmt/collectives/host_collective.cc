@@ -7,9 +7,9 @@ class HostCollective final : public Collective {
  public:
   explicit HostCollective(CollectiveOptions options)
       : communicator_(std::move(options)),
-        joined_(static_cast<std::size_t>(communicator_.members())) {}
+        joined_(static_cast<std::size_t>(communicator_.local_members())) {}
 
-  [[nodiscard]] int members() const override { return communicator_.members(); }
+  [[nodiscard]] int members() const override { return communicator_.local_members(); }
   std::unique_ptr<CollectiveMember> join(int rank, Backend& backend, Stream& stream) override {
     check(rank >= 0 && rank < members(),
           fmt::format("collective: rank {} is outside the {} members", rank, members()));
@@ -30,7 +30,7 @@ class HostCollective final : public Collective {
 }  // namespace
 
 std::unique_ptr<Collective> make_host_collective(CollectiveOptions options) {
-  if (options.spec.empty()) {
+  if (options.spec.empty() && options.remote == nullptr) {
     options.spec = {{.algorithm = "shm"}};
   }
   return std::make_unique<HostCollective>(std::move(options));

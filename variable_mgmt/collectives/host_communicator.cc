@@ -13,10 +13,17 @@ std::string describe(std::size_t elements, DType dtype, std::size_t index) {
   return fmt::format("{} {} elements and index {}", elements, name_of(dtype), index);
 }
 
+CollectiveOptions with_remote_name(CollectiveOptions options) {
+  if (options.remote != nullptr) {
+    options.names.emplace_back("the other processes");
+  }
+  return options;
+}
+
 }  // namespace
 
 HostCommunicator::HostCommunicator(CollectiveOptions options)
-    : options_(std::move(options)),
+    : options_(with_remote_name(std::move(options))),
       entered_(options_.names.size()),
       left_(options_.names.size()),
       working_(options_.names.size()) {
@@ -26,7 +33,16 @@ HostCommunicator::HostCommunicator(CollectiveOptions options)
   }
 }
 
+HostCommunicator::~HostCommunicator() {
+  if (options_.remote != nullptr) {
+    options_.remote->leave();
+  }
+}
+
 std::shared_ptr<const Schedule> HostCommunicator::schedule_of(const BufferView& view) {
+  if (options_.remote != nullptr) {
+    return std::make_shared<const Schedule>(options_.remote->plan(local_members(), view.elements));
+  }
   if (options_.spec.empty()) {
     return nullptr;
   }
@@ -46,7 +62,7 @@ std::shared_ptr<const Schedule> HostCommunicator::schedule_of(const BufferView& 
 }
 
 Operation& HostCommunicator::enter(int rank, const BufferView& view) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const std::uint64_t number = entered_[static_cast<std::size_t>(rank)]++;
   for (std::size_t other = 0; other < left_.size(); ++other) {
     if (left_[other] && entered_[other] <= number) {
@@ -58,7 +74,15 @@ Operation& HostCommunicator::enter(int rank, const BufferView& view) {
       operations_.empty() ? number : std::min(number, operations_.front()->number);
   if (number - first == operations_.size()) {
     operations_.push_back(std::make_unique<Operation>(number, view, members(), schedule_of(view)));
-    return *operations_.back();
+    Operation& operation = *operations_.back();
+    if (options_.remote != nullptr) {
+      operation.states.back().arrived.store(true);
+      ++operation.arrived;
+      ++entered_.back();
+      lock.unlock();
+      options_.remote->begin(*this, operation);
+    }
+    return operation;
   }
   Operation& operation = *operations_[number - first];
   check(operation.elements == view.elements && operation.dtype == view.dtype &&

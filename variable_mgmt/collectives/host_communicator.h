@@ -52,13 +52,39 @@ struct Operation {
   int released = 0;
 };
 
+class HostCommunicator;
+
+/// All other processes, as one more member whose rank follows those of the towers. It works on a
+/// separate thread.
+class RemoteMember {
+ public:
+  RemoteMember() = default;
+  RemoteMember(const RemoteMember&) = delete;
+  RemoteMember& operator=(const RemoteMember&) = delete;
+  virtual ~RemoteMember() = default;
+  /// Plans an all-reduce of that many elements for the towers and this member.
+  [[nodiscard]] virtual Schedule plan(int towers, std::size_t elements) const = 0;
+  /// Begins this member's part of an operation. Does not wait.
+  virtual void begin(HostCommunicator& communicator, Operation& operation) = 0;
+  /// Returns when nothing of this member uses the communicator. Call it after all towers have left.
+  virtual void leave() = 0;
+};
+
 /// The state that the members of a host's collective share: progress, waits and failure.
 class HostCommunicator {
  public:
   /// Without a spec, operations have no schedule, because something else adds.
   explicit HostCommunicator(CollectiveOptions options);
+  ~HostCommunicator();
+  HostCommunicator(const HostCommunicator&) = delete;
+  HostCommunicator& operator=(const HostCommunicator&) = delete;
 
+  /// The number of members, with the remote one.
   [[nodiscard]] int members() const { return static_cast<int>(options_.names.size()); }
+  /// The number of towers.
+  [[nodiscard]] int local_members() const {
+    return members() - (options_.remote == nullptr ? 0 : 1);
+  }
   [[nodiscard]] const std::string& name(int rank) const {
     return options_.names[static_cast<std::size_t>(rank)];
   }

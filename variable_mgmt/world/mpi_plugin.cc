@@ -1,0 +1,122 @@
+// The plug-in of one MPI library. CMake compiles it once per library.
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <array>
+#include <climits>
+#include <deque>
+#include <vector>
+
+#include "variable_mgmt/world/mpi_api.h"
+
+namespace bench {
+namespace {
+
+/// A deque, because MPI keeps the addresses of pending requests.
+std::deque<MPI_Request>& requests() {
+  static std::deque<MPI_Request> all;
+  return all;
+}
+std::vector<std::int64_t>& free_requests() {
+  static std::vector<std::int64_t> free;
+  return free;
+}
+
+std::int64_t take_request() {
+  if (free_requests().empty()) {
+    requests().push_back(MPI_REQUEST_NULL);
+    return static_cast<std::int64_t>(requests().size()) - 1;
+  }
+  const std::int64_t number = free_requests().back();
+  free_requests().pop_back();
+  return number;
+}
+
+int error_of(int status) { return status == MPI_SUCCESS ? 0 : -status; }
+
+int init() {
+  int provided = 0;
+  const int status = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  return status == MPI_SUCCESS
+             ? error_of(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN))
+             : error_of(status);
+}
+
+int rank() {
+  int number = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &number);
+  return number;
+}
+
+int size() {
+  int number = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &number);
+  return number;
+}
+
+const char* library() {
+  static std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text;
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  return text.data();
+}
+
+std::int64_t send(int peer, int tag, const void* data, std::size_t bytes) {
+  if (bytes > INT_MAX) {
+    return -MPI_ERR_COUNT;
+  }
+  const std::int64_t request = take_request();
+  const int status = MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, MPI_COMM_WORLD,
+                               &requests()[static_cast<std::size_t>(request)]);
+  return status == MPI_SUCCESS ? request : error_of(status);
+}
+
+std::int64_t receive(int peer, int tag, void* data, std::size_t bytes) {
+  if (bytes > INT_MAX) {
+    return -MPI_ERR_COUNT;
+  }
+  const std::int64_t request = take_request();
+  const int status = MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, MPI_COMM_WORLD,
+                               &requests()[static_cast<std::size_t>(request)]);
+  return status == MPI_SUCCESS ? request : error_of(status);
+}
+
+int test(std::int64_t request) {
+  int done = 0;
+  const int status =
+      MPI_Test(&requests()[static_cast<std::size_t>(request)], &done, MPI_STATUS_IGNORE);
+  if (status != MPI_SUCCESS) {
+    return error_of(status);
+  }
+  if (done != 0) {
+    free_requests().push_back(request);
+  }
+  return done;
+}
+
+int finish() { return error_of(MPI_Finalize()); }
+
+const char* explain(std::int64_t error) {
+  static std::array<char, MPI_MAX_ERROR_STRING> text;
+  int length = 0;
+  MPI_Error_string(static_cast<int>(-error), text.data(), &length);
+  return text.data();
+}
+
+}  // namespace
+}  // namespace bench
+
+extern "C" const bench::MpiApi* bench_mpi_api() {
+  static const bench::MpiApi api{.init = bench::init,
+                                 .rank = bench::rank,
+                                 .size = bench::size,
+                                 .library = bench::library,
+                                 .send = bench::send,
+                                 .receive = bench::receive,
+                                 .test = bench::test,
+                                 .finish = bench::finish,
+                                 .explain = bench::explain};
+  return &api;
+}

@@ -1,0 +1,76 @@
+#include "variable_mgmt/world/mpi_transport.h"
+
+#include <dlfcn.h>
+
+#include <string_view>
+
+#include "models/base/errors.h"
+#include "variable_mgmt/world/mpi_api.h"
+
+namespace bench {
+namespace {
+
+const MpiApi& load(const Launch& launch, const std::string& folder) {
+  const std::string path = fmt::format("{}/libbench_{}.so", folder, launch.library);
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    throw UsageError(fmt::format("{} started this process, but bench cannot open its MPI: {}",
+                                 launch.launcher, dlerror()));
+  }
+  void* const entry = dlsym(library, kMpiEntry);
+  check(entry != nullptr, fmt::format("{} has no {}", path, kMpiEntry));
+  const MpiApi* const api = reinterpret_cast<MpiEntry>(entry)();  // NOLINT(*-cast)
+  if (api->version != MpiApi::kVersion) {
+    throw UsageError(fmt::format("{} is from another version of bench: build it again", path));
+  }
+  return *api;
+}
+
+class MpiTransport final : public Transport {
+ public:
+  MpiTransport(const Launch& launch, const std::string& folder) : api_(load(launch, folder)) {
+    checked("MPI_Init_thread", api_.init());
+    if (launch.size && *launch.size != size()) {
+      throw UsageError(fmt::format(
+          "{} started {} processes, but {} finds {}: start bench with the launcher of the MPI that "
+          "the plug-in libbench_{}.so uses",
+          launch.launcher, *launch.size, library(), size(), launch.library));
+    }
+  }
+
+  [[nodiscard]] int rank() const override { return api_.rank(); }
+  [[nodiscard]] int size() const override { return api_.size(); }
+  [[nodiscard]] std::string library() const override {
+    const std::string_view text = api_.library();
+    return std::string(text.substr(0, text.find_first_of(",\n")));
+  }
+
+  Request send(int peer, int tag, std::span<const std::byte> bytes) override {
+    return checked("MPI_Isend", api_.send(peer, tag, bytes.data(), bytes.size()));
+  }
+  Request receive(int peer, int tag, std::span<std::byte> bytes) override {
+    return checked("MPI_Irecv", api_.receive(peer, tag, bytes.data(), bytes.size()));
+  }
+  bool test(Request request) override {
+    return checked("MPI_Test", api_.test(static_cast<std::int64_t>(request))) == 1;
+  }
+  void finish() override { checked("MPI_Finalize", api_.finish()); }
+
+ private:
+  Request checked(const char* call, std::int64_t result) const {
+    if (result < 0) {
+      throw DeviceError(fmt::format("{}: {}", call, api_.explain(result)));
+    }
+    return static_cast<Request>(result);
+  }
+
+  const MpiApi& api_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> open_mpi(const Launch& launch, const std::string& folder) {
+  return std::make_unique<MpiTransport>(launch, folder);
+}
+
+}  // namespace bench

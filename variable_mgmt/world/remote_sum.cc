@@ -1,0 +1,220 @@
+#include "variable_mgmt/world/remote_sum.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "models/base/errors.h"
+#include "variable_mgmt/collectives/host_communicator.h"
+#include "variable_mgmt/collectives/reduce.h"
+#include "variable_mgmt/world/tags.h"
+
+namespace bench {
+namespace {
+
+/// A range of elements.
+struct Part {
+  std::size_t begin = 0;
+  std::size_t count = 0;
+};
+
+/// Part `number` of `parts` of `elements`. All parts but the last are multiples of a cache line.
+Part part_of(std::size_t elements, int number, int parts) {
+  constexpr std::size_t kLine = 64;
+  const std::size_t each = (elements / static_cast<std::size_t>(parts) + kLine - 1) / kLine * kLine;
+  const std::size_t begin = std::min(elements, each * static_cast<std::size_t>(number));
+  const std::size_t end = number + 1 == parts ? elements : std::min(elements, begin + each);
+  return {.begin = begin, .count = end - begin};
+}
+
+/// Adds one process's sum to those of the others.
+class SumTask final : public WorldTask {
+ public:
+  SumTask(HostCommunicator& communicator, Operation& operation, const World& world)
+      : communicator_(communicator),
+        operation_(operation),
+        rank_(world.rank()),
+        size_(world.size()) {
+    const std::size_t bytes = operation.elements * width();
+    sum_.resize(bytes);
+    received_.resize(static_cast<std::size_t>(size_) * bytes_of(own()));
+  }
+
+  State advance(Transport& transport) override {
+    if (communicator_.failed()) {
+      return requests_.empty() ? State::done : State::abandoned;
+    }
+    switch (stage_) {
+      case Stage::waiting:
+        return begin(transport);
+      case Stage::sending_parts:
+        return wait(transport, [&] { send_sums(transport); });
+      case Stage::sending_sums:
+        return wait(transport, [&] { finish(); });
+      case Stage::done:
+        break;
+    }
+    return State::done;
+  }
+
+  void cancel(const std::string& reason) noexcept override {
+    communicator_.cancel(communicator_.local_members(), reason);
+  }
+
+ private:
+  enum class Stage : std::uint8_t { waiting, sending_parts, sending_sums, done };
+
+  [[nodiscard]] std::size_t width() const { return size_of(operation_.dtype); }
+  [[nodiscard]] Part part(int rank) const { return part_of(operation_.elements, rank, size_); }
+  [[nodiscard]] Part own() const { return part(rank_); }
+  [[nodiscard]] std::size_t bytes_of(const Part& part) const { return part.count * width(); }
+  [[nodiscard]] std::span<std::byte> place_of(const Part& part) {
+    return std::span(sum_).subspan(part.begin * width(), bytes_of(part));
+  }
+  [[nodiscard]] std::span<std::byte> received_from(int peer) {
+    const std::size_t bytes = bytes_of(own());
+    return std::span(received_).subspan(static_cast<std::size_t>(peer) * bytes, bytes);
+  }
+  [[nodiscard]] int first_tag() const {
+    return tag::kFirstPart + 2 * static_cast<int>(operation_.number % tag::kPartTags);
+  }
+
+  State begin(Transport& transport) {
+    const auto& steps = (*operation_.schedule)[static_cast<std::size_t>(local())].front();
+    const bool ready =
+        operation_.arrived.load() == communicator_.members() &&
+        std::all_of(steps.after.begin(), steps.after.end(), [&](const ReduceStep::After& after) {
+          return operation_.states[static_cast<std::size_t>(after.rank)].steps.load() >=
+                 after.steps;
+        });
+    if (!ready || !copy_from_towers()) {
+      return State::idle;
+    }
+    for (int peer = 0; peer < size_; ++peer) {
+      if (peer != rank_) {
+        requests_.push_back(transport.receive(peer, first_tag(), received_from(peer)));
+        requests_.push_back(transport.send(peer, first_tag(), place_of(part(peer))));
+      }
+    }
+    stage_ = Stage::sending_parts;
+    return State::working;
+  }
+
+  /// Continues with `next` once all requests are done.
+  template <class Next>
+  State wait(Transport& transport, const Next& next) {
+    const bool moved = std::erase_if(requests_, [&](Transport::Request request) {
+                         return transport.test(request);
+                       }) > 0;
+    if (!requests_.empty()) {
+      return moved ? State::working : State::idle;
+    }
+    next();
+    return stage_ == Stage::done ? State::done : State::working;
+  }
+
+  void send_sums(Transport& transport) {
+    std::vector<const void*> sources;
+    for (int rank = 0; rank < size_; ++rank) {
+      sources.push_back(rank == rank_ ? place_of(own()).data() : received_from(rank).data());
+    }
+    void* const target = place_of(own()).data();
+    reduce({.dtype = operation_.dtype,
+            .count = own().count,
+            .sources = sources,
+            .targets = std::span(&target, 1)});
+    for (int peer = 0; peer < size_; ++peer) {
+      if (peer != rank_) {
+        requests_.push_back(transport.receive(peer, first_tag() + 1, place_of(part(peer))));
+        requests_.push_back(transport.send(peer, first_tag() + 1, place_of(own())));
+      }
+    }
+    stage_ = Stage::sending_sums;
+  }
+
+  /// Gives the sum to the towers.
+  void finish() {
+    if (!communicator_.begin_work(local())) {
+      stage_ = Stage::done;
+      return;
+    }
+    for (int tower = 0; tower < local(); ++tower) {
+      std::memcpy(operation_.states[static_cast<std::size_t>(tower)].memory, sum_.data(),
+                  sum_.size());
+    }
+    communicator_.end_work(local());
+    stage_ = Stage::done;
+    operation_.states[static_cast<std::size_t>(local())].steps.store(1);
+    // The towers release the operation after `finished`, so it is not used after that.
+    communicator_.release(operation_);
+    ++operation_.finished;
+    communicator_.signal();
+  }
+
+  /// Copies each tower's slice of the process's sum. Returns false after a failure.
+  bool copy_from_towers() {
+    if (!communicator_.begin_work(local())) {
+      return false;
+    }
+    for (int tower = 0; tower < local(); ++tower) {
+      const Part slice = part_of(operation_.elements, tower, local());
+      std::memcpy(place_of(slice).data(),
+                  operation_.states[static_cast<std::size_t>(tower)].memory + slice.begin * width(),
+                  bytes_of(slice));
+    }
+    communicator_.end_work(local());
+    return true;
+  }
+
+  /// The number of towers of this process, which is also the remote member's rank.
+  [[nodiscard]] int local() const { return communicator_.local_members(); }
+
+  HostCommunicator& communicator_;
+  Operation& operation_;
+  const int rank_;
+  const int size_;
+  Stage stage_ = Stage::waiting;
+  std::vector<std::byte> sum_;
+  std::vector<std::byte> received_;
+  std::vector<Transport::Request> requests_;
+};
+
+class RemoteSum final : public RemoteMember {
+ public:
+  explicit RemoteSum(World& world) : world_(world) {}
+
+  [[nodiscard]] Schedule plan(int towers, std::size_t elements) const override {
+    Schedule schedule(static_cast<std::size_t>(towers) + 1);
+    ReduceStep exchange{.begin = 0, .count = elements, .sources = {}, .targets = {}};
+    std::vector<int> all;
+    for (int tower = 0; tower < towers; ++tower) {
+      all.push_back(tower);
+    }
+    for (int tower = 0; tower < towers && towers > 1; ++tower) {
+      const Part slice = part_of(elements, tower, towers);
+      schedule[static_cast<std::size_t>(tower)].push_back(
+          {.begin = slice.begin, .count = slice.count, .sources = all, .targets = {tower}});
+      exchange.after.push_back({.rank = tower, .steps = 1});
+    }
+    schedule.back().push_back(std::move(exchange));
+    return schedule;
+  }
+
+  void begin(HostCommunicator& communicator, Operation& operation) override {
+    world_.submit(std::make_shared<SumTask>(communicator, operation, world_));
+  }
+
+  void leave() override { world_.synchronize(); }
+
+ private:
+  World& world_;
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_world_collective(World& world, CollectiveOptions options) {
+  check(options.spec.empty(), "world: an algorithm of one host was given");
+  options.remote = std::make_shared<RemoteSum>(world);
+  return make_host_collective(std::move(options));
+}
+
+}  // namespace bench

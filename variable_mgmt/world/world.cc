@@ -1,0 +1,368 @@
+#include "variable_mgmt/world/world.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "models/base/errors.h"
+#include "variable_mgmt/world/gather.h"
+#include "variable_mgmt/world/tags.h"
+
+namespace bench {
+namespace {
+
+using State = WorldTask::State;
+using std::chrono::nanoseconds;
+
+}  // namespace
+
+World::World(std::function<std::unique_ptr<Transport>()> open, WorldSettings settings)
+    : settings_(std::move(settings)) {
+  thread_ = std::thread([this, open = std::move(open)] { run(open); });
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return opened_ || ended_; });
+  }
+  if (open_error_ != nullptr) {
+    thread_.join();
+    std::rethrow_exception(open_error_);
+  }
+  try {
+    std::vector<std::string> hosts = gather(settings_.host);
+    const std::lock_guard lock(mutex_);
+    hosts_ = std::move(hosts);
+  } catch (...) {
+    leave();
+    throw;
+  }
+}
+
+World::~World() { leave(); }
+
+void World::leave() {
+  if (!thread_.joinable()) {
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    leaving_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+std::string World::name(int rank) const {
+  const std::lock_guard lock(mutex_);
+  const auto place = static_cast<std::size_t>(rank);
+  return place < hosts_.size() ? fmt::format("rank {} (host {})", rank, hosts_[place])
+                               : fmt::format("rank {}", rank);
+}
+
+std::vector<std::string> World::gather(const std::string& text) {
+  if (size_ == 1) {
+    return {text};
+  }
+  const auto task = std::make_shared<Gather>(text, rank_, size_);
+  std::future<std::vector<std::string>> result = task->result();
+  submit(task);
+  return result.get();
+}
+
+std::string World::broadcast(const std::string& text) {
+  return gather(rank_ == 0 ? text : "").front();
+}
+
+void World::agree(const std::string& error) {
+  const std::vector<std::string> errors = gather(error);
+  for (std::size_t rank = 0; rank < errors.size(); ++rank) {
+    if (!errors[rank].empty()) {
+      throw UsageError(
+          size_ == 1 ? error : fmt::format("{}: {}", name(static_cast<int>(rank)), errors[rank]));
+    }
+  }
+}
+
+void World::set_phase(std::string_view phase) {
+  const std::lock_guard lock(mutex_);
+  phase_ = phase;
+}
+
+void World::fail(const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    set_failure(reason);
+  }
+  changed_.notify_all();
+}
+
+std::string World::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void World::set_failure(const std::string& reason) {
+  if (failure_.empty()) {
+    failure_ = reason;
+  }
+}
+
+void World::submit(std::shared_ptr<WorldTask> task) {
+  std::string failure;
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_.empty() && !ended_) {
+      submitted_.push_back(std::move(task));
+    } else {
+      failure = failure_.empty() ? "the world has ended" : failure_;
+    }
+  }
+  if (task != nullptr) {
+    task->cancel(failure);
+  }
+  changed_.notify_all();
+}
+
+void World::synchronize() {
+  std::unique_lock lock(mutex_);
+  // The round in progress may have begun before; the following one has not.
+  const std::uint64_t until = rounds_ + 2;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return ended_ || size_ == 1 || rounds_ >= until; });
+}
+
+void World::run(const std::function<std::unique_ptr<Transport>()>& open) {
+  try {
+    begin(open());
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    open_error_ = std::current_exception();
+    ended_ = true;
+    changed_.notify_all();
+    return;
+  }
+  std::chrono::nanoseconds failed_at{-1};
+  while (true) {
+    bool busy = false;
+    try {
+      busy = advance();
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
+    if (!failure().empty()) {
+      cancel_tasks();
+      // Give the beats with the reason the time of two beats to leave.
+      failed_at = failed_at.count() < 0 ? settings_.now() : failed_at;
+      if (sent_to_all(Beat::Kind::failed) ||
+          settings_.now() - failed_at > 2 * settings_.beat_every) {
+        break;
+      }
+    }
+    const bool all_left =
+        sent_to_all(Beat::Kind::leaving) &&
+        std::all_of(peers_.begin(), peers_.end(), [](const Peer& peer) { return peer.left; });
+    {
+      const std::lock_guard lock(mutex_);
+      ++rounds_;
+      if (leaving_ && tasks_.empty() && submitted_.empty() && all_left) {
+        break;
+      }
+    }
+    changed_.notify_all();
+    rest(busy);
+  }
+  const bool failed = !failure().empty();
+  if (!failed) {
+    transport_->finish();
+    transport_.reset();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  cancel_tasks();
+  changed_.notify_all();
+}
+
+void World::begin(std::unique_ptr<Transport> transport) {
+  transport_ = std::move(transport);
+  rank_ = transport_->rank();
+  size_ = transport_->size();
+  library_ = transport_->library();
+  peers_ = std::vector<Peer>(static_cast<std::size_t>(size_));
+  const nanoseconds now = settings_.now();
+  next_beat_ = now;
+  last_round_ = now;
+  for (int rank = 0; rank < size_; ++rank) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    peer.heard = now;
+    peer.left = rank == rank_;
+    if (rank != rank_) {
+      peer.receiving = transport_->receive(rank, tag::kBeat,
+                                           std::as_writable_bytes(std::span(&peer.received, 1)));
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  opened_ = true;
+  changed_.notify_all();
+}
+
+bool World::advance() {
+  bool busy = false;
+  // While this process itself was stopped, it heard nobody.
+  const nanoseconds now = settings_.now();
+  const nanoseconds away = now - last_round_;
+  last_round_ = now;
+  if (away > settings_.silence / 2) {
+    for (Peer& peer : peers_) {
+      peer.heard += away;
+    }
+  }
+  for (int rank = 0; rank < size_; ++rank) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    if (rank == rank_) {
+      continue;
+    }
+    if (peer.is_sending && transport_->test(peer.sending)) {
+      peer.is_sending = false;
+      busy = true;
+    }
+    busy |= hear(rank, peer);
+  }
+  send_beats();
+  return advance_tasks() || busy;
+}
+
+bool World::hear(int rank, Peer& peer) {
+  if (peer.left) {
+    return false;
+  }
+  if (!transport_->test(peer.receiving)) {
+    check_silence(rank, peer);
+    return false;
+  }
+  peer.heard = settings_.now();
+  const std::string text(peer.received.text, strnlen(peer.received.text, Beat::kLetters));
+  switch (peer.received.kind) {
+    case Beat::Kind::alive:
+      peer.phase = text;
+      break;
+    case Beat::Kind::failed:
+      fail(text);
+      peer.left = true;
+      return true;
+    case Beat::Kind::leaving:
+      peer.left = true;
+      return true;
+  }
+  peer.receiving =
+      transport_->receive(rank, tag::kBeat, std::as_writable_bytes(std::span(&peer.received, 1)));
+  return true;
+}
+
+void World::check_silence(int rank, const Peer& peer) const {
+  const nanoseconds silent = settings_.now() - peer.heard;
+  if (silent <= settings_.silence) {
+    return;
+  }
+  throw DeviceError(
+      fmt::format("{} is lost: no message for {:.1f} s{}", name(rank),
+                  std::chrono::duration<double>(silent).count(),
+                  peer.phase.empty() ? "" : fmt::format("; it last reported \"{}\"", peer.phase)));
+}
+
+bool World::sent_to_all(Beat::Kind kind) const {
+  for (int rank = 0; rank < size_; ++rank) {
+    const Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    if (rank != rank_ && (peer.is_sending || peer.sent.kind != kind)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+World::Beat World::current_beat() const {
+  const std::lock_guard lock(mutex_);
+  Beat beat;
+  std::string_view text = phase_;
+  if (!failure_.empty()) {
+    beat.kind = Beat::Kind::failed;
+    text = failure_;
+  } else if (leaving_ && tasks_.empty() && submitted_.empty()) {
+    beat.kind = Beat::Kind::leaving;
+    text = "";
+  }
+  std::memcpy(beat.text, text.data(), std::min(text.size(), Beat::kLetters));
+  return beat;
+}
+
+void World::send_beats() {
+  const Beat beat = current_beat();
+  const nanoseconds now = settings_.now();
+  const bool due = now >= next_beat_;
+  for (int rank = 0; rank < size_; ++rank) {
+    Peer& peer = peers_[static_cast<std::size_t>(rank)];
+    const bool is_last = peer.sent.kind != Beat::Kind::alive;
+    if (rank == rank_ || peer.is_sending || is_last || (!due && beat.kind == Beat::Kind::alive)) {
+      continue;
+    }
+    peer.sent = beat;
+    peer.sending = transport_->send(rank, tag::kBeat, std::as_bytes(std::span(&peer.sent, 1)));
+    peer.is_sending = true;
+  }
+  if (due) {
+    next_beat_ = now + settings_.beat_every;
+  }
+}
+
+bool World::advance_tasks() {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.insert(tasks_.end(), submitted_.begin(), submitted_.end());
+    submitted_.clear();
+  }
+  bool busy = false;
+  for (std::size_t i = 0; i < tasks_.size();) {
+    const State state = tasks_[i]->advance(*transport_);
+    busy |= state != State::idle;
+    if (state == State::idle || state == State::working) {
+      ++i;
+      continue;
+    }
+    if (state == State::abandoned) {
+      abandoned_.push_back(tasks_[i]);
+    }
+    tasks_.erase(tasks_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return busy;
+}
+
+void World::cancel_tasks() {
+  std::string reason;
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.insert(tasks_.end(), submitted_.begin(), submitted_.end());
+    submitted_.clear();
+    reason = failure_.empty() ? "the world has ended" : failure_;
+  }
+  for (const std::shared_ptr<WorldTask>& task : tasks_) {
+    task->cancel(reason);
+    abandoned_.push_back(task);
+  }
+  tasks_.clear();
+}
+
+void World::rest(bool busy) {
+  constexpr std::chrono::microseconds kWithTasks{30};
+  constexpr std::chrono::milliseconds kWithoutTasks{5};
+  if (busy) {
+    return;
+  }
+  if (!tasks_.empty()) {
+    std::this_thread::sleep_for(kWithTasks);
+    return;
+  }
+  std::unique_lock lock(mutex_);
+  const std::uint64_t round = rounds_;
+  changed_.wait_for(lock, kWithoutTasks, [&] { return !submitted_.empty() || rounds_ != round; });
+}
+
+}  // namespace bench

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "variable_mgmt/world/transport.h"
+
+namespace bench {
+
+/// Work that the world's thread does piece by piece. It must not wait.
+class WorldTask {
+ public:
+  enum class State : std::uint8_t {
+    idle,       ///< Nothing has changed.
+    working,    ///< Something has changed, and more will.
+    done,       ///< Finished; no request is pending.
+    abandoned,  ///< Given up with pending requests, whose memory must stay.
+  };
+
+  WorldTask() = default;
+  WorldTask(const WorldTask&) = delete;
+  WorldTask& operator=(const WorldTask&) = delete;
+  virtual ~WorldTask() = default;
+  /// Does what is possible now. Throws DeviceError, which ends the world.
+  virtual State advance(Transport& transport) = 0;
+  /// The world has failed: ends the waits for this task.
+  virtual void cancel(const std::string& reason) noexcept = 0;
+};
+
+struct WorldSettings {
+  /// This process's host.
+  std::string host;
+  /// A rank that sends nothing for so long is lost.
+  std::chrono::nanoseconds silence = std::chrono::seconds(3);
+  std::chrono::nanoseconds beat_every = std::chrono::milliseconds(500);
+  /// A monotonic clock.
+  std::function<std::chrono::nanoseconds()> now;
+};
+
+/// The processes of a run. A separate thread sends a beat to all other processes every half second.
+/// So the others notice a lost process whatever they do.
+///
+/// gather(), broadcast() and agree() wait for all ranks, which must call them in the same order.
+/// They throw Cancelled, with the cause, once the world has failed.
+class World {
+ public:
+  /// One process alone. It has no thread.
+  World() = default;
+  /// Opens the transport on the world's thread, and waits until all ranks know each other. Throws
+  /// what `open` throws.
+  World(std::function<std::unique_ptr<Transport>()> open, WorldSettings settings);
+  /// After a failure, returns without waiting for other ranks.
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] const std::string& library() const { return library_; }
+  /// "rank 2 (host b)".
+  [[nodiscard]] std::string name(int rank) const;
+
+  /// Returns every rank's text, by rank.
+  std::vector<std::string> gather(const std::string& text);
+  /// Returns the text of rank 0.
+  std::string broadcast(const std::string& text);
+  /// Passes if `error` is empty on all ranks. Otherwise throws UsageError on all of them, with the
+  /// name and the error of the first rank that has one.
+  void agree(const std::string& error);
+
+  /// Reports what this rank does now, for the messages of other ranks: "planning".
+  void set_phase(std::string_view phase);
+  /// Ends the world: all ranks' waits throw Cancelled with this reason. The first reason counts.
+  void fail(const std::string& reason);
+  /// Why the world has failed; empty if it has not.
+  [[nodiscard]] std::string failure() const;
+
+  /// Gives the task to the world's thread, which does tasks in this order as far as it can.
+  void submit(std::shared_ptr<WorldTask> task);
+  /// Returns when the world's thread has left all tasks that are done or abandoned.
+  void synchronize();
+
+ private:
+  /// A beat as it is sent.
+  struct Beat {
+    enum class Kind : std::uint8_t { alive, failed, leaving };
+    static constexpr std::size_t kLetters = 503;
+    Kind kind = Kind::alive;
+    char text[kLetters] = {};  // NOLINT(*-avoid-c-arrays)
+  };
+  struct Peer {
+    Beat received = {};
+    Beat sent = {};
+    Transport::Request receiving = 0;
+    Transport::Request sending = 0;
+    bool is_sending = false;
+    std::chrono::nanoseconds heard{};
+    std::string phase = {};
+    bool left = false;
+  };
+
+  void run(const std::function<std::unique_ptr<Transport>()>& open);
+  void begin(std::unique_ptr<Transport> transport);
+  bool advance();
+  bool advance_tasks();
+  bool hear(int rank, Peer& peer);
+  void send_beats();
+  /// True if every other rank has this last beat.
+  [[nodiscard]] bool sent_to_all(Beat::Kind kind) const;
+  [[nodiscard]] Beat current_beat() const;
+  void check_silence(int rank, const Peer& peer) const;
+  /// Requires the lock.
+  void set_failure(const std::string& reason);
+  void cancel_tasks();
+  void leave();
+  void rest(bool busy);
+
+  int rank_ = 0;
+  int size_ = 1;
+  std::string library_;
+  WorldSettings settings_;
+
+  /// Used by the world's thread alone.
+  std::unique_ptr<Transport> transport_;
+  std::vector<Peer> peers_;
+  std::chrono::nanoseconds next_beat_{};
+  std::chrono::nanoseconds last_round_{};
+  std::deque<std::shared_ptr<WorldTask>> tasks_;
+  /// Their requests are pending.
+  std::vector<std::shared_ptr<WorldTask>> abandoned_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::shared_ptr<WorldTask>> submitted_;
+  std::vector<std::string> hosts_;
+  std::string phase_ = "starting";
+  std::string failure_;
+  bool opened_ = false;
+  bool leaving_ = false;
+  bool ended_ = false;
+  std::uint64_t rounds_ = 0;
+  std::exception_ptr open_error_;
+  std::thread thread_;
+};
+
+}  // namespace bench
