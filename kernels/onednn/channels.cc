@@ -20,14 +20,10 @@ namespace {
 /// blocked layout qualifies only if every run consists of whole blocks.
 std::vector<Layout> layouts_of_runs(const Context& context, const Shape& shape,
                                     const std::vector<std::int64_t>& channels, DataFormat format) {
-  std::vector<Layout> layouts = activation_layouts(context, shape, format);
   const bool whole_blocks = std::all_of(channels.begin(), channels.end(), [&](std::int64_t count) {
     return count % context.block == 0;
   });
-  if (format == DataFormat::automatic && !whole_blocks) {
-    layouts = {LayoutTable::nhwc(), LayoutTable::nchw()};
-  }
-  return layouts;
+  return whole_blocks ? activation_layouts(context, shape, format) : plain_layouts(shape, format);
 }
 
 /// A tensor as rows, in each of which a run of channels is contiguous.
@@ -38,8 +34,8 @@ struct Rows {
 };
 Rows rows_of(const Shape& shape, const Layout& layout) {
   const std::int64_t area = shape[2] * shape[3];
-  return layout == LayoutTable::nhwc() ? Rows{.count = shape[0] * area, .per_channel = 1}
-                                       : Rows{.count = shape[0], .per_channel = area};
+  return layout == nhwc() ? Rows{.count = shape[0] * area, .per_channel = 1}
+                          : Rows{.count = shape[0], .per_channel = area};
 }
 
 /// A part of the output's rows: the channels from `begin` on of an input, or zeros.
@@ -62,8 +58,7 @@ std::vector<Candidate> join(Context& context, const Graph& graph, const Node& no
   for (const ValueId input : node.inputs) {
     boundaries.push_back(graph.shape(input)[1]);
   }
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : layouts_of_runs(context, shape, boundaries, format)) {
+  return per_layout(layouts_of_runs(context, shape, boundaries, format), [&](const Layout& layout) {
     const Rows rows = rows_of(shape, layout);
     std::vector<cpu::RowPart> parts;
     for (const Run& run : runs) {
@@ -75,7 +70,7 @@ std::vector<Candidate> join(Context& context, const Graph& graph, const Node& no
                        .width = run.count * rows.per_channel,
                        .stride = channels * rows.per_channel});
     }
-    candidates.push_back(vector_candidate(
+    return vector_candidate(
         context, graph, node, std::vector<Layout>(node.inputs.size(), layout), {layout},
         [rows, runs, parts, dtype](const Launch& launch) mutable {
           for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -86,9 +81,8 @@ std::vector<Candidate> join(Context& context, const Graph& graph, const Node& no
           }
           cpu::join_rows(launch.team,
                          {.dtype = dtype, .rows = rows.count, .parts = parts, .y = launch.out(0)});
-        }));
-  }
-  return candidates;
+        });
+  });
 }
 
 }  // namespace
@@ -123,10 +117,8 @@ std::vector<Candidate> channel_shuffle(Context& context, const Graph& graph, con
   const Shape& shape = graph.shape(node.inputs[0]);
   const DType dtype = graph.type(node.inputs[0]).dtype;
   const std::int64_t groups = node.attributes.as<ChannelShuffleAttributes>().groups;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    const cpu::ChannelView view = channel_view(context, shape, layout);
-    candidates.push_back(vector_candidate(
+  return per_view(context, shape, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+    return vector_candidate(
         context, graph, node, {layout}, {layout},
         [view, dtype, sources = cpu::shuffle_sources(view, groups)](const Launch& launch) {
           cpu::channel_shuffle(launch.team, {.view = view,
@@ -134,20 +126,17 @@ std::vector<Candidate> channel_shuffle(Context& context, const Graph& graph, con
                                              .dtype = dtype,
                                              .x = launch.in(0),
                                              .y = launch.out(0)});
-        }));
-  }
-  return candidates;
+        });
+  });
 }
 
 std::vector<Candidate> channel_scale(Context& context, const Graph& graph, const Node& node,
                                      DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
   const DType dtype = graph.type(node.inputs[0]).dtype;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    const cpu::ChannelView view = channel_view(context, shape, layout);
+  return per_view(context, shape, format, [&](const Layout& layout, const cpu::ChannelView& view) {
     // In every layout the channels of a pixel are consecutive; a block's padding may follow.
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
+    Candidate candidate = vector_candidate(
         context, graph, node, {layout, Layout::any()}, {layout},
         [view, dtype](const Launch& launch) {
           const auto scales = static_cast<std::int64_t>(launch.inputs[1].bytes / size_of(dtype));
@@ -157,20 +146,18 @@ std::vector<Candidate> channel_scale(Context& context, const Graph& graph, const
                                            .s = launch.in(1),
                                            .s_stride = scales / view.batch,
                                            .y = launch.out(0)});
-        }));
+        });
     candidate.may_overwrite = {{.output = 0, .input = 0}};
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> channel_scale_backward(Context& context, const Graph& graph,
                                               const Node& node, DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
   const DType dtype = graph.type(node.inputs[0]).dtype;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
+  return per_view(context, shape, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+    Candidate candidate = vector_candidate(
         context, graph, node, {layout, layout}, {layout}, [view, dtype](const Launch& launch) {
           cpu::channel_scale_backward(launch.team, {.view = view,
                                                     .dtype = dtype,
@@ -178,10 +165,10 @@ std::vector<Candidate> channel_scale_backward(Context& context, const Graph& gra
                                                     .x = launch.in(1),
                                                     .ds = launch.out(0),
                                                     .workspace = launch.workspace});
-        }));
+        });
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> spatial_pad(Context& context, const Graph& graph, const Node& node,
@@ -189,22 +176,20 @@ std::vector<Candidate> spatial_pad(Context& context, const Graph& graph, const N
   const Shape& shape = graph.shape(node.inputs[0]);
   const DType dtype = graph.type(node.inputs[0]).dtype;
   const auto pad = node.attributes.as<SpatialPadAttributes>();
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
+  return per_layout(activation_layouts(context, shape, format), [&](const Layout& layout) {
     const cpu::SpatialPad padding{.view = channel_view(context, shape, layout),
                                   .height = shape[2],
                                   .width = shape[3],
                                   .pad = pad,
                                   .dtype = dtype};
-    candidates.push_back(
-        vector_candidate(context, graph, node, {layout}, {layout}, [padding](const Launch& launch) {
-          cpu::SpatialPad args = padding;
-          args.x = launch.in(0);
-          args.y = launch.out(0);
-          cpu::spatial_pad(launch.team, args);
-        }));
-  }
-  return candidates;
+    return vector_candidate(context, graph, node, {layout}, {layout},
+                            [padding](const Launch& launch) {
+                              cpu::SpatialPad args = padding;
+                              args.x = launch.in(0);
+                              args.y = launch.out(0);
+                              cpu::spatial_pad(launch.team, args);
+                            });
+  });
 }
 
 std::vector<Candidate> drop_path(Context& context, const Graph& graph, const Node& node,
@@ -212,11 +197,10 @@ std::vector<Candidate> drop_path(Context& context, const Graph& graph, const Nod
   const Shape& shape = graph.shape(node.inputs[0]);
   const DType dtype = graph.type(node.inputs[0]).dtype;
   const auto attributes = node.attributes.as<DropPathAttributes>();
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
+  return per_layout(activation_layouts(context, shape, format), [&](const Layout& layout) {
     const std::int64_t elements = channel_view(context, shape, layout).elements() / shape[0];
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {layout, LayoutTable::canonical(0)}, {layout},
+    Candidate candidate = vector_candidate(
+        context, graph, node, {layout, row_major(0)}, {layout},
         [attributes, dtype, examples = shape[0], elements](const Launch& launch) {
           const std::int32_t step = *launch.inputs[1].as<const std::int32_t>();
           cpu::drop_path(launch.team, {.dtype = dtype,
@@ -229,10 +213,10 @@ std::vector<Candidate> drop_path(Context& context, const Graph& graph, const Nod
                                        .elements = elements,
                                        .x = launch.in(0),
                                        .y = launch.out(0)});
-        }));
+        });
     candidate.may_overwrite = {{.output = 0, .input = 0}};
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 }  // namespace bench::onednn

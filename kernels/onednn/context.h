@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/backend.h"
+#include "kernels/candidates.h"
 #include "kernels/cpu/thread_team.h"
 #include "kernels/onednn/layouts.h"
 

@@ -212,7 +212,7 @@ std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& 
     arguments.push_back({DNNL_ARG_DST, desc.dst_desc(), From::output, 0});
     std::size_t next = 2;
     if (epilogue.bias) {
-      candidate.inputs.push_back(LayoutTable::canonical(1));
+      candidate.inputs.push_back(row_major(1));
       arguments.push_back({DNNL_ARG_BIAS, desc.bias_desc(), From::input, next++});
     }
     if (epilogue.residual) {
@@ -300,7 +300,7 @@ std::vector<Candidate> conv2d_backward_weights(Context& context, const Graph& gr
       arguments.push_back({DNNL_ARG_SRC, desc.src_desc(), From::input, 1});
       arguments.push_back({DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc(), From::output, 0});
       if (attributes.bias) {
-        candidate.outputs.push_back(LayoutTable::canonical(1));
+        candidate.outputs.push_back(row_major(1));
         arguments.push_back({DNNL_ARG_DIFF_BIAS, desc.diff_bias_desc(), From::output, 1});
       }
       candidate.workspace_bytes = desc.scratchpad_desc().get_size();

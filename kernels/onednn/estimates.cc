@@ -17,21 +17,11 @@ constexpr double kReferenceFactor = 100;
 
 std::vector<Layout> activation_layouts(const Context& context, const Shape& shape,
                                        DataFormat format) {
-  if (shape.rank() != 4) {
-    return {LayoutTable::canonical(shape.rank())};
+  const bool whole_blocks = shape.rank() == 4 && shape[1] % context.block == 0;
+  if (format == DataFormat::automatic && whole_blocks) {
+    return {LayoutTable::blocked(context.block), nhwc()};
   }
-  switch (format) {
-    case DataFormat::nchw:
-      return {LayoutTable::nchw()};
-    case DataFormat::nhwc:
-      return {LayoutTable::nhwc()};
-    case DataFormat::automatic:
-      break;
-  }
-  if (shape[1] % context.block == 0) {
-    return {LayoutTable::blocked(context.block), LayoutTable::nhwc()};
-  }
-  return {LayoutTable::nhwc(), LayoutTable::nchw()};
+  return plain_layouts(shape, format);
 }
 
 double compute_seconds(const Context& context, std::int64_t multiply_adds,
@@ -44,7 +34,7 @@ double compute_seconds(const Context& context, std::int64_t multiply_adds,
   } else if (is("gemm")) {
     seconds *= kGemmFactor;
   }
-  return activations == LayoutTable::nhwc() ? seconds * kNhwcFactor : seconds;
+  return activations == nhwc() ? seconds * kNhwcFactor : seconds;
 }
 
 double memory_seconds(const Context& context, std::int64_t bytes) {

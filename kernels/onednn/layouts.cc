@@ -70,19 +70,6 @@ LayoutTable::Key LayoutTable::key(const std::string& token, const TensorType& ty
   return {token, to_string(type.shape), type.dtype};
 }
 
-Layout LayoutTable::canonical(std::size_t rank) {
-  switch (rank) {
-    case 0:
-      return Layout("scalar");
-    case 1:
-      return Layout("x");
-    case 2:
-      return Layout("nc");
-    default:
-      return nchw();
-  }
-}
-
 Layout LayoutTable::blocked(int block) { return Layout(fmt::format("nChw{}c", block)); }
 
 dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layout) const {

@@ -123,23 +123,12 @@ class OnednnBackend final : public Backend {
   }
 
   [[nodiscard]] Layout canonical_layout(const TensorType& type) const override {
-    return LayoutTable::canonical(type.shape.rank());
+    return row_major(type.shape.rank());
   }
 
   [[nodiscard]] std::vector<Layout> input_layouts(const TensorType& type,
                                                   DataFormat format) const override {
-    if (type.shape.rank() != 4) {
-      return {canonical_layout(type)};
-    }
-    switch (format) {
-      case DataFormat::nchw:
-        return {LayoutTable::nchw()};
-      case DataFormat::nhwc:
-        return {LayoutTable::nhwc()};
-      case DataFormat::automatic:
-        break;
-    }
-    return {LayoutTable::nhwc(), LayoutTable::nchw()};
+    return plain_layouts(type.shape, format);
   }
 
   [[nodiscard]] std::size_t bytes(const TensorType& type, const Layout& layout) override {

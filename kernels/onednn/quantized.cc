@@ -129,24 +129,20 @@ std::vector<Candidate> quantize(Context& context, const Graph& graph, const Node
                                 DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
   const double scale = node.attributes.as<QuantizeAttributes>().scale;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    candidates.push_back(conversion(context, graph, node, layout, quantized_layout(shape, format),
-                                    constant_scale(DNNL_ARG_TO, scale)));
-  }
-  return candidates;
+  return per_layout(activation_layouts(context, shape, format), [&](const Layout& layout) {
+    return conversion(context, graph, node, layout, quantized_layout(shape, format),
+                      constant_scale(DNNL_ARG_TO, scale));
+  });
 }
 
 std::vector<Candidate> dequantize(Context& context, const Graph& graph, const Node& node,
                                   DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
   const double scale = node.attributes.as<DequantizeAttributes>().scale;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    candidates.push_back(conversion(context, graph, node, quantized_layout(shape, format), layout,
-                                    constant_scale(DNNL_ARG_FROM, scale)));
-  }
-  return candidates;
+  return per_layout(activation_layouts(context, shape, format), [&](const Layout& layout) {
+    return conversion(context, graph, node, quantized_layout(shape, format), layout,
+                      constant_scale(DNNL_ARG_FROM, scale));
+  });
 }
 
 std::vector<Candidate> quantized_add(Context& context, const Graph& graph, const Node& node,
@@ -182,15 +178,14 @@ std::vector<Candidate> quantized_spatial_mean(Context& context, const Graph& gra
   const Mean mean{.images = x.shape[0],
                   .channels = x.shape[1],
                   .area = x.shape[2] * x.shape[3],
-                  .nhwc = layout == LayoutTable::nhwc(),
+                  .nhwc = layout == nhwc(),
                   .scale = static_cast<float>(node.attributes.as<DequantizeAttributes>().scale)};
   const bool is_signed = x.dtype == DType::s8;
-  Candidate candidate =
-      vector_candidate(context, graph, node, {layout}, {LayoutTable::canonical(2)},
-                       [mean, is_signed](const Launch& launch) {
-                         is_signed ? mean_over_space<std::int8_t>(launch, mean)
-                                   : mean_over_space<std::uint8_t>(launch, mean);
-                       });
+  Candidate candidate = vector_candidate(context, graph, node, {layout}, {row_major(2)},
+                                         [mean, is_signed](const Launch& launch) {
+                                           is_signed ? mean_over_space<std::int8_t>(launch, mean)
+                                                     : mean_over_space<std::uint8_t>(launch, mean);
+                                         });
   candidate.implementation = "quanta";
   return {candidate};
 }
@@ -227,9 +222,9 @@ Support supports_quantized(const Context& context, const Graph& graph, const Nod
 
 Layout quantized_layout(const Shape& shape, DataFormat format) {
   if (shape.rank() != 4) {
-    return LayoutTable::canonical(shape.rank());
+    return row_major(shape.rank());
   }
-  return format == DataFormat::nchw ? LayoutTable::nchw() : LayoutTable::nhwc();
+  return format == DataFormat::nchw ? nchw() : nhwc();
 }
 
 }  // namespace bench::onednn

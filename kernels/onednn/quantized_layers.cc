@@ -98,7 +98,7 @@ dnnl::inner_product_forward::primitive_desc describe_fully_connected(const Conte
                                                                      const Graph& graph,
                                                                      const Node& node) {
   const Layer layer = layer_of(node);
-  const Layout rows = LayoutTable::canonical(2);
+  const Layout rows = row_major(2);
   return {context.engine,
           prop_kind::forward_inference,
           context.layouts.desc(graph.type(node.inputs[0]), rows),
@@ -131,7 +131,7 @@ std::vector<Candidate> layer_candidates(Context& context, const Graph& graph, co
   Candidate candidate;
   candidate.implementation = desc.impl_info_str();
   candidate.inputs = {x, context.layouts.remember(graph.type(node.inputs[1]), desc.weights_desc()),
-                      LayoutTable::canonical(1)};
+                      row_major(1)};
   candidate.outputs = {y};
   const Desc weight_scales(dims(graph.shape(node.inputs[2])), data_type(DType::f32), Tag::a);
   std::vector<Argument> arguments{
@@ -144,7 +144,7 @@ std::vector<Candidate> layer_candidates(Context& context, const Graph& graph, co
     arguments.push_back(constant_scale(DNNL_ARG_DST, layer.output.scale));
   }
   if (layer.epilogue.bias) {
-    candidate.inputs.push_back(LayoutTable::canonical(1));
+    candidate.inputs.push_back(row_major(1));
     arguments.push_back({DNNL_ARG_BIAS, desc.bias_desc(), From::input, 3});
   }
   candidate.workspace_bytes = desc.scratchpad_desc().get_size();
@@ -164,8 +164,7 @@ std::vector<Candidate> layer_candidates(Context& context, const Graph& graph, co
 
 Support supports_quantized_layer(const Context& context, const Graph& graph, const Node& node) {
   if (node.op == &kQuantizedConv2d) {
-    return is_fast(describe_conv2d(context, graph, node, LayoutTable::nhwc(), LayoutTable::nhwc()),
-                   node);
+    return is_fast(describe_conv2d(context, graph, node, nhwc(), nhwc()), node);
   }
   return is_fast(describe_fully_connected(context, graph, node), node);
 }
@@ -190,7 +189,7 @@ std::vector<Candidate> quantized_conv2d(Context& context, const Graph& graph, co
 
 std::vector<Candidate> quantized_fully_connected(Context& context, const Graph& graph,
                                                  const Node& node, DataFormat /*format*/) {
-  const Layout rows = LayoutTable::canonical(2);
+  const Layout rows = row_major(2);
   return layer_candidates(context, graph, node, describe_fully_connected(context, graph, node),
                           rows, rows);
 }

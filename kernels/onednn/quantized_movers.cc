@@ -89,7 +89,7 @@ std::vector<Candidate> join_quanta(Context& context, const Graph& graph, const N
   const Shape& shape = graph.shape(node.outputs[0]);
   const Layout layout = quantized_layout(shape, format);
   const std::int64_t area = shape[2] * shape[3];
-  const bool nhwc = layout == LayoutTable::nhwc();
+  const bool nhwc = layout == bench::nhwc();
   std::vector<Run> runs = runs_of(graph, node);
   for (Run& run : runs) {
     const std::int64_t per_channel = nhwc ? 1 : area;
@@ -116,7 +116,7 @@ std::vector<Candidate> shuffle_quanta(Context& context, const Graph& graph, cons
   const std::int64_t area = shape[2] * shape[3];
   const std::int64_t groups = node.attributes.as<ChannelShuffleAttributes>().groups;
   // A row is a pixel's channels in NHWC, and an image's planes in NCHW.
-  const bool nhwc = layout == LayoutTable::nhwc();
+  const bool nhwc = layout == bench::nhwc();
   const std::int64_t rows = nhwc ? shape[0] * area : shape[0];
   const std::int64_t width = nhwc ? 1 : area;
   const std::int64_t per_group = channels / groups;
@@ -141,7 +141,7 @@ std::vector<Candidate> pad_quanta(Context& context, const Graph& graph, const No
   const Shape& y = graph.shape(node.outputs[0]);
   const Layout layout = quantized_layout(y, format);
   const auto& pad = node.attributes.as<SpatialPadAttributes>();
-  const bool nhwc = layout == LayoutTable::nhwc();
+  const bool nhwc = layout == bench::nhwc();
   // Planes of pixels, each pixel all channels in NHWC and one in NCHW.
   const std::int64_t planes = nhwc ? y[0] : y[0] * y[1];
   const std::int64_t pixel = nhwc ? y[1] : 1;
@@ -173,13 +173,12 @@ std::vector<Candidate> pad_quanta(Context& context, const Graph& graph, const No
 std::vector<Candidate> flatten_quanta(Context& context, const Graph& graph, const Node& node,
                                       DataFormat /*format*/) {
   const auto bytes = static_cast<std::size_t>(graph.shape(node.outputs[0]).elements());
-  Candidate candidate =
-      vector_candidate(context, graph, node, {LayoutTable::nchw()}, {LayoutTable::canonical(2)},
-                       [bytes](const Launch& launch) {
-                         if (launch.outputs[0].data != launch.inputs[0].data) {
-                           std::memcpy(launch.outputs[0].data, launch.inputs[0].data, bytes);
-                         }
-                       });
+  Candidate candidate = vector_candidate(
+      context, graph, node, {nchw()}, {row_major(2)}, [bytes](const Launch& launch) {
+        if (launch.outputs[0].data != launch.inputs[0].data) {
+          std::memcpy(launch.outputs[0].data, launch.inputs[0].data, bytes);
+        }
+      });
   candidate.implementation = "quanta";
   candidate.may_overwrite = {{.output = 0, .input = 0}};
   return {candidate};

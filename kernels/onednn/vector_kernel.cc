@@ -36,9 +36,7 @@ cpu::ChannelView channel_view(const Context& context, const Shape& shape, const 
   }
   view.spatial = shape[2] * shape[3];
   view.block = context.block;
-  view.kind = layout == LayoutTable::nchw()   ? Kind::nchw
-              : layout == LayoutTable::nhwc() ? Kind::nhwc
-                                              : Kind::blocked;
+  view.kind = layout == nchw() ? Kind::nchw : layout == nhwc() ? Kind::nhwc : Kind::blocked;
   return view;
 }
 

@@ -35,6 +35,15 @@ std::function<std::unique_ptr<Kernel>()> make_vector_kernel(
 /// The view of an NxCxHxW or NxC tensor in a layout.
 cpu::ChannelView channel_view(const Context& context, const Shape& shape, const Layout& layout);
 
+/// One candidate per layout of an activation: make(layout, its view).
+template <class Make>
+std::vector<Candidate> per_view(const Context& context, const Shape& shape, DataFormat format,
+                                const Make& make) {
+  return per_layout(activation_layouts(context, shape, format), [&](const Layout& layout) {
+    return make(layout, channel_view(context, shape, layout));
+  });
+}
+
 /// A candidate of a memory-bound vector kernel: its cost is the bytes the node moves.
 Candidate vector_candidate(Context& context, const Graph& graph, const Node& node,
                            std::vector<Layout> inputs, std::vector<Layout> outputs,

@@ -63,12 +63,12 @@ class CudaBackend final : public Backend {
   }
 
   [[nodiscard]] Layout canonical_layout(const TensorType& type) const override {
-    return canonical(type.shape.rank());
+    return row_major(type.shape.rank());
   }
 
   [[nodiscard]] std::vector<Layout> input_layouts(const TensorType& type,
                                                   DataFormat format) const override {
-    return activation_layouts(type.shape, format);
+    return plain_layouts(type.shape, format);
   }
 
   [[nodiscard]] std::size_t bytes(const TensorType& type, const Layout& /*layout*/) override {

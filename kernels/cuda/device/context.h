@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/backend.h"
+#include "kernels/candidates.h"
 #include "kernels/cuda/backend/convolutions.h"
 #include "kernels/cuda/backend/products.h"
 #include "kernels/cuda/device/properties.h"
@@ -25,18 +25,15 @@ struct Context {
 /// op cannot run with any of the format's layouts.
 using Maker = std::vector<Candidate>(Context&, const Graph&, const Node&, DataFormat);
 
-// Layouts: "nchw" and "nhwc" for activations and filters (OIHW and OHWI), row-major for the rest.
-Layout nchw();
-Layout nhwc();
-/// Row-major: "nchw", "nc", "x" or "scalar" by rank.
-Layout canonical(std::size_t rank);
-/// An activation's layouts under a format, best first; both for rank 4 and automatic.
-std::vector<Layout> activation_layouts(const Shape& shape, DataFormat format);
-/// The layout of each value: `layout` for rank 4, the canonical one for other ranks.
-std::vector<Layout> layouts_of(const Graph& graph, const std::vector<ValueId>& values,
-                               const Layout& layout);
 /// The view of an NxCxHxW or NxC tensor.
 View view_of(const Shape& shape, const Layout& layout);
+
+/// One candidate per layout of an activation: make(layout, its view).
+template <class Make>
+std::vector<Candidate> per_view(const Shape& shape, DataFormat format, const Make& make) {
+  return per_layout(plain_layouts(shape, format),
+                    [&](const Layout& layout) { return make(layout, view_of(shape, layout)); });
+}
 
 /// The arguments of one launch of our kernels.
 struct Launch {

@@ -35,8 +35,7 @@ std::vector<Candidate> join(Context& context, const Graph& graph, const Node& no
   const Shape& shape = graph.shape(node.outputs[0]);
   const DType dtype = graph.type(node.outputs[0]).dtype;
   const auto element_bytes = static_cast<std::int64_t>(size_of(dtype));
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(shape, format)) {
+  return per_layout(plain_layouts(shape, format), [&](const Layout& layout) {
     const Rows rows = rows_of(shape, layout);
     std::vector<RowPart> parts;
     for (const Run& run : runs) {
@@ -48,7 +47,7 @@ std::vector<Candidate> join(Context& context, const Graph& graph, const Node& no
                        .width = run.count * rows.per_channel,
                        .stride = channels * rows.per_channel});
     }
-    Candidate& candidate = candidates.emplace_back(gpu_candidate(
+    Candidate candidate = gpu_candidate(
         context, graph, node, std::vector<Layout>(node.inputs.size(), layout), {layout},
         [rows, runs, parts, dtype, element_bytes](const Launch& launch) mutable {
           for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -59,10 +58,10 @@ std::vector<Candidate> join(Context& context, const Graph& graph, const Node& no
           }
           join_rows(launch.stream,
                     {.dtype = dtype, .rows = rows.count, .parts = parts, .y = launch.out(0)});
-        }));
+        });
     candidate.launches = join_rows_launches(parts);
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 }  // namespace
@@ -96,44 +95,38 @@ std::vector<Candidate> channel_shuffle(Context& context, const Graph& graph, con
                                        DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
   const std::int64_t groups = node.attributes.as<ChannelShuffleAttributes>().groups;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(shape, format)) {
+  return per_layout(plain_layouts(shape, format), [&](const Layout& layout) {
     const Rows rows = rows_of(shape, layout);
     const ChannelShuffle problem{.dtype = graph.type(node.inputs[0]).dtype,
                                  .outer = rows.count,
                                  .groups = groups,
                                  .each = shape[1] / groups,
                                  .inner = rows.per_channel};
-    candidates.push_back(
-        gpu_candidate(context, graph, node, {layout}, {layout}, [problem](const Launch& launch) {
-          ChannelShuffle args = problem;
-          args.x = launch.in(0);
-          args.y = launch.out(0);
-          channel_shuffle(launch.stream, args);
-        }));
-  }
-  return candidates;
+    return gpu_candidate(context, graph, node, {layout}, {layout}, [problem](const Launch& launch) {
+      ChannelShuffle args = problem;
+      args.x = launch.in(0);
+      args.y = launch.out(0);
+      channel_shuffle(launch.stream, args);
+    });
+  });
 }
 
 std::vector<Candidate> spatial_pad(Context& context, const Graph& graph, const Node& node,
                                    DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(shape, format)) {
+  return per_layout(plain_layouts(shape, format), [&](const Layout& layout) {
     const SpatialPad problem{.dtype = graph.type(node.inputs[0]).dtype,
                              .view = view_of(shape, layout),
                              .height = shape[2],
                              .width = shape[3],
                              .pad = node.attributes.as<SpatialPadAttributes>()};
-    candidates.push_back(
-        gpu_candidate(context, graph, node, {layout}, {layout}, [problem](const Launch& launch) {
-          SpatialPad args = problem;
-          args.x = launch.in(0);
-          args.y = launch.out(0);
-          spatial_pad(launch.stream, args);
-        }));
-  }
-  return candidates;
+    return gpu_candidate(context, graph, node, {layout}, {layout}, [problem](const Launch& launch) {
+      SpatialPad args = problem;
+      args.x = launch.in(0);
+      args.y = launch.out(0);
+      spatial_pad(launch.stream, args);
+    });
+  });
 }
 
 }  // namespace bench::cuda

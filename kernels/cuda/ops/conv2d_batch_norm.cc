@@ -302,7 +302,7 @@ std::string why_no_batch_norm(const Context& context, const Graph& graph, const 
 std::vector<Candidate> conv2d_batch_norm(Context& context, const Graph& graph, const Node& node,
                                          DataFormat format) {
   NormCandidates candidates(context, graph, node);
-  for (const Layout& layout : activation_layouts(graph.shape(node.inputs[0]), format)) {
+  for (const Layout& layout : plain_layouts(graph.shape(node.inputs[0]), format)) {
     candidates.add(layout);
   }
   return candidates.take();

@@ -67,42 +67,39 @@ Pooling averaging_of(const Graph& graph, const Node& node, const Layout& layout)
 
 std::vector<Candidate> max_pool(Context& context, const Graph& graph, const Node& node,
                                 DataFormat format) {
-  std::vector<Candidate> candidates;
   if (has_too_many_taps(node)) {
-    return candidates;
+    return {};
   }
-  for (const Layout& layout : activation_layouts(graph.shape(node.inputs[0]), format)) {
+  return per_layout(plain_layouts(graph.shape(node.inputs[0]), format), [&](const Layout& layout) {
     const Pooling pooling = pooling_of(graph, node, layout);
-    Candidate& candidate = candidates.emplace_back(
+    Candidate candidate =
         gpu_candidate(context, graph, node, {layout}, {layout, layout_of_winners(layout)},
                       [pooling](const Launch& launch) {
                         max_pool_forward(launch.stream, {.pooling = pooling,
                                                          .x = launch.in(0),
                                                          .y = launch.out(0),
                                                          .winners = launch.out(1)});
-                      }));
+                      });
     candidate.opaque_bytes = {0, winner_bytes(pooling)};
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> max_pool_backward(Context& context, const Graph& graph, const Node& node,
                                          DataFormat format) {
-  std::vector<Candidate> candidates;
   if (has_too_many_taps(node)) {
-    return candidates;
+    return {};
   }
-  for (const Layout& layout : activation_layouts(graph.shape(node.outputs[0]), format)) {
+  return per_layout(plain_layouts(graph.shape(node.outputs[0]), format), [&](const Layout& layout) {
     const Pooling pooling = pooling_of(graph, node, layout);
-    candidates.push_back(gpu_candidate(context, graph, node, {layout, layout_of_winners(layout)},
-                                       {layout}, [pooling](const Launch& launch) {
-                                         max_pool_gradient(launch.stream, {.pooling = pooling,
-                                                                           .dy = launch.in(0),
-                                                                           .winners = launch.in(1),
-                                                                           .dx = launch.out(0)});
-                                       }));
-  }
-  return candidates;
+    return gpu_candidate(context, graph, node, {layout, layout_of_winners(layout)}, {layout},
+                         [pooling](const Launch& launch) {
+                           max_pool_gradient(launch.stream, {.pooling = pooling,
+                                                             .dy = launch.in(0),
+                                                             .winners = launch.in(1),
+                                                             .dx = launch.out(0)});
+                         });
+  });
 }
 
 std::vector<Candidate> avg_pool(Context& context, const Graph& graph, const Node& node,
@@ -110,16 +107,14 @@ std::vector<Candidate> avg_pool(Context& context, const Graph& graph, const Node
   if (averages_planes(node)) {
     return spatial_mean(context, graph, node, format);
   }
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(graph.shape(node.inputs[0]), format)) {
-    candidates.push_back(gpu_candidate(
-        context, graph, node, {layout}, {layout},
-        [pooling = averaging_of(graph, node, layout)](const Launch& launch) {
-          avg_pool_forward(launch.stream,
-                           {.pooling = pooling, .x = launch.in(0), .y = launch.out(0)});
-        }));
-  }
-  return candidates;
+  return per_layout(plain_layouts(graph.shape(node.inputs[0]), format), [&](const Layout& layout) {
+    return gpu_candidate(context, graph, node, {layout}, {layout},
+                         [pooling = averaging_of(graph, node, layout)](const Launch& launch) {
+                           avg_pool_forward(
+                               launch.stream,
+                               {.pooling = pooling, .x = launch.in(0), .y = launch.out(0)});
+                         });
+  });
 }
 
 std::vector<Candidate> avg_pool_backward(Context& context, const Graph& graph, const Node& node,
@@ -127,16 +122,14 @@ std::vector<Candidate> avg_pool_backward(Context& context, const Graph& graph, c
   if (averages_planes(node)) {
     return spatial_mean_backward(context, graph, node, format);
   }
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(graph.shape(node.outputs[0]), format)) {
-    candidates.push_back(gpu_candidate(
-        context, graph, node, {layout}, {layout},
-        [pooling = averaging_of(graph, node, layout)](const Launch& launch) {
-          avg_pool_gradient(launch.stream,
-                            {.pooling = pooling, .dy = launch.in(0), .dx = launch.out(0)});
-        }));
-  }
-  return candidates;
+  return per_layout(plain_layouts(graph.shape(node.outputs[0]), format), [&](const Layout& layout) {
+    return gpu_candidate(context, graph, node, {layout}, {layout},
+                         [pooling = averaging_of(graph, node, layout)](const Launch& launch) {
+                           avg_pool_gradient(
+                               launch.stream,
+                               {.pooling = pooling, .dy = launch.in(0), .dx = launch.out(0)});
+                         });
+  });
 }
 
 }  // namespace bench::cuda
