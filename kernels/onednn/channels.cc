@@ -60,7 +60,7 @@ std::vector<Candidate> join(Context& context, const Graph& graph, const Node& no
   }
   return per_layout(layouts_of_runs(context, shape, boundaries, format), [&](const Layout& layout) {
     const Rows rows = rows_of(shape, layout);
-    std::vector<cpu::RowPart> parts;
+    std::vector<RowPart> parts;
     for (const Run& run : runs) {
       const std::int64_t channels =
           run.input == Run::kZeros

@@ -123,7 +123,7 @@ std::vector<Candidate> cast(Context& context, const Graph& graph, const Node& no
 
 std::vector<Candidate> moving_average(Context& context, const Graph& graph, const Node& node,
                                       DataFormat /*format*/) {
-  std::vector<cpu::MovingAverage> averages;
+  std::vector<MovingAverage> averages;
   for (const Averaging& pair : node.attributes.as<MovingAverageAttributes>().pairs) {
     const Shape& shape = graph.shape(node.outputs[averages.size()]);
     averages.push_back({.count = shape.elements(), .decay = pair.decay, .factor = pair.factor});
@@ -132,7 +132,7 @@ std::vector<Candidate> moving_average(Context& context, const Graph& graph, cons
       context, graph, node, layouts_of(graph, node.inputs, nchw()),
       layouts_of(graph, node.outputs, nchw()), [averages](const Launch& launch) mutable {
         for (int i = 0; i < static_cast<int>(averages.size()); ++i) {
-          cpu::MovingAverage& average = averages[static_cast<std::size_t>(i)];
+          MovingAverage& average = averages[static_cast<std::size_t>(i)];
           average.running = launch.floats_in(2 * i);
           average.batch = launch.floats_in(2 * i + 1);
           average.y = launch.floats_out(i);

@@ -11,15 +11,10 @@ namespace bench::cuda {
 namespace {
 
 /// The pooling of a forward or backward node.
-Pooling pooling_of(const Graph& graph, const Node& node, const Layout& layout) {
+ChannelWindows pooling_of(const Graph& graph, const Node& node, const Layout& layout) {
   const auto& attributes = node.attributes.as<PoolAttributes>();
-  const Shape& x = attributes.input;
-  return {.dtype = graph.type(node.inputs[0]).dtype,
-          .order = view_of(x, layout).order,
-          .batch = x[0],
-          .channels = x[1],
-          .height = window_axis(attributes.window, 0, x),
-          .width = window_axis(attributes.window, 1, x)};
+  return channel_windows(attributes.window, attributes.input, graph.type(node.inputs[0]).dtype,
+                         view_of(attributes.input, layout).order);
 }
 
 Layout layout_of_winners(const Layout& layout) {
@@ -56,8 +51,8 @@ bool covers_padding_alone(const WindowAxis& axis) {
   return false;
 }
 
-Pooling averaging_of(const Graph& graph, const Node& node, const Layout& layout) {
-  const Pooling pooling = pooling_of(graph, node, layout);
+ChannelWindows averaging_of(const Graph& graph, const Node& node, const Layout& layout) {
+  const ChannelWindows pooling = pooling_of(graph, node, layout);
   check(!covers_padding_alone(pooling.height) && !covers_padding_alone(pooling.width),
         "avg_pool: a window covers only padding");
   return pooling;
@@ -71,7 +66,7 @@ std::vector<Candidate> max_pool(Context& context, const Graph& graph, const Node
     return {};
   }
   return per_layout(plain_layouts(graph.shape(node.inputs[0]), format), [&](const Layout& layout) {
-    const Pooling pooling = pooling_of(graph, node, layout);
+    const ChannelWindows pooling = pooling_of(graph, node, layout);
     Candidate candidate =
         gpu_candidate(context, graph, node, {layout}, {layout, layout_of_winners(layout)},
                       [pooling](const Launch& launch) {
@@ -91,7 +86,7 @@ std::vector<Candidate> max_pool_backward(Context& context, const Graph& graph, c
     return {};
   }
   return per_layout(plain_layouts(graph.shape(node.outputs[0]), format), [&](const Layout& layout) {
-    const Pooling pooling = pooling_of(graph, node, layout);
+    const ChannelWindows pooling = pooling_of(graph, node, layout);
     return gpu_candidate(context, graph, node, {layout, layout_of_winners(layout)}, {layout},
                          [pooling](const Launch& launch) {
                            max_pool_gradient(launch.stream, {.pooling = pooling,
