@@ -1,5 +1,6 @@
 #include "kernels/onednn/layouts.h"
 
+#include <fmt/ostream.h>
 #include <algorithm>
 #include <numeric>
 
@@ -81,7 +82,7 @@ dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layou
   }
   const auto found = remembered_.find(key(layout.token(), type));
   check(found != remembered_.end(),
-        fmt::format("onednn: unknown layout {} for {}", layout.token(), printed(type)));
+        fmt::format("onednn: unknown layout {} for {}", layout.token(), fmt::streamed(type)));
   return found->second;
 }
 

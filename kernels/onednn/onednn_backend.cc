@@ -1,5 +1,6 @@
 #include "kernels/onednn/onednn_backend.h"
 
+#include <fmt/ostream.h>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -116,7 +117,7 @@ class OnednnBackend final : public Backend {
     auto result = maker_of(graph, node)(context_, graph, node, format);
     if (result.empty()) {
       throw UsageError(fmt::format("onednn cannot run {} {} {{{}}} in --data_format={}",
-                                   node.op->name, node.name, printed(node.attributes),
+                                   node.op->name, node.name, fmt::streamed(node.attributes),
                                    name_of(format)));
     }
     return result;

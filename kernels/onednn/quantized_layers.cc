@@ -1,3 +1,4 @@
+#include <fmt/ostream.h>
 #include <string_view>
 
 #include "kernels/onednn/epilogue.h"
@@ -115,8 +116,8 @@ Support is_fast(const PrimitiveDesc& desc, const Node& node) {
     return {};
   }
   return {.yes = false,
-          .why_not =
-              fmt::format("onednn has no fast {} {{{}}}", node.op->name, printed(node.attributes))};
+          .why_not = fmt::format("onednn has no fast {} {{{}}}", node.op->name,
+                                 fmt::streamed(node.attributes))};
 }
 
 /// The candidate of either primitive; empty if it could not be created.

@@ -1,3 +1,4 @@
+#include <fmt/ostream.h>
 #include <map>
 
 #include "kernels/cuda/backend/backend_parts.h"
@@ -56,7 +57,7 @@ class CudaBackend final : public Backend {
     auto result = maker_of(node.op)(context_, graph, node, format);
     if (result.empty()) {
       throw UsageError(fmt::format("cuda cannot run {} {} {{{}}} in --data_format={}",
-                                   node.op->name, node.name, printed(node.attributes),
+                                   node.op->name, node.name, fmt::streamed(node.attributes),
                                    name_of(format)));
     }
     return result;
