@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "kernels/backend.h"
@@ -28,5 +29,25 @@ std::vector<Candidate> per_layout(const std::vector<Layout>& layouts, const Make
   }
   return candidates;
 }
+
+/// The memory of a launch.
+struct LaunchTensors {
+  std::span<const TensorView> inputs;
+  std::span<const TensorView> outputs;
+  void* workspace = nullptr;
+
+  /// Null for a negative position.
+  [[nodiscard]] const void* in(int position) const {
+    return position < 0 ? nullptr : inputs[static_cast<std::size_t>(position)].data;
+  }
+  [[nodiscard]] void* out(int position) const {
+    return position < 0 ? nullptr : outputs[static_cast<std::size_t>(position)].data;
+  }
+  /// The same for f32 elements, whatever type the activations have.
+  [[nodiscard]] const float* floats_in(int position) const {
+    return static_cast<const float*>(in(position));
+  }
+  [[nodiscard]] float* floats_out(int position) const { return static_cast<float*>(out(position)); }
+};
 
 }  // namespace bench

@@ -8,13 +8,12 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
                                   DataFormat format) {
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_inputs(attributes);
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  return per_view(context, shape, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+  const TensorType& type = graph.type(node.inputs[0]);
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
     Candidate candidate = vector_candidate(
         context, graph, node, layouts_of(graph, node.inputs, layout),
         layouts_of(graph, node.outputs, layout),
-        [view, dtype, at, attributes](const Launch& launch) {
+        [view, dtype = type.dtype, at, attributes](const Launch& launch) {
           cpu::batch_norm_forward(launch.team, {.view = view,
                                                 .dtype = dtype,
                                                 .x = launch.in(0),
@@ -42,12 +41,11 @@ std::vector<Candidate> batch_norm_inference(Context& context, const Graph& graph
                                             DataFormat format) {
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_inference_inputs(attributes);
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  return per_view(context, shape, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+  const TensorType& type = graph.type(node.inputs[0]);
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
     Candidate candidate = vector_candidate(
         context, graph, node, layouts_of(graph, node.inputs, layout), {layout},
-        [view, dtype, at, attributes](const Launch& launch) {
+        [view, dtype = type.dtype, at, attributes](const Launch& launch) {
           cpu::batch_norm_inference(launch.team, {.view = view,
                                                   .dtype = dtype,
                                                   .x = launch.in(0),
@@ -71,16 +69,15 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
                                            DataFormat format) {
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_backward_inputs(attributes);
-  const Shape& shape = graph.shape(node.inputs[1]);
-  const DType dtype = graph.type(node.inputs[1]).dtype;
+  const TensorType& type = graph.type(node.inputs[1]);
   // Outputs: dx, dbeta, then dgamma and dresidual if those inputs exist.
   const int dgamma = attributes.scale ? 2 : -1;
   const int dresidual = !attributes.epilogue.residual ? -1 : attributes.scale ? 3 : 2;
-  return per_view(context, shape, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
     Candidate candidate = vector_candidate(
         context, graph, node, layouts_of(graph, node.inputs, layout),
         layouts_of(graph, node.outputs, layout),
-        [view, dtype, at, attributes, dgamma, dresidual](const Launch& launch) {
+        [view, dtype = type.dtype, at, attributes, dgamma, dresidual](const Launch& launch) {
           cpu::batch_norm_backward(launch.team, {.view = view,
                                                  .dtype = dtype,
                                                  .dy = launch.in(0),

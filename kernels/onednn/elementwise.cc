@@ -23,7 +23,7 @@ template <class Body>
 std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& node,
                              DataFormat format, const Body& body) {
   const TensorType& type = graph.type(node.outputs[0]);
-  return per_layout(activation_layouts(context, type.shape, format), [&](const Layout& layout) {
+  return per_layout(activation_layouts(context, type, format), [&](const Layout& layout) {
     const auto count = static_cast<std::int64_t>(context.layouts.desc(type, layout).get_size() /
                                                  size_of(type.dtype));
     Candidate candidate =
@@ -147,12 +147,11 @@ std::vector<Candidate> moving_average(Context& context, const Graph& graph, cons
 
 std::vector<Candidate> bias_add(Context& context, const Graph& graph, const Node& node,
                                 DataFormat format) {
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  return per_view(context, shape, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+  const TensorType& type = graph.type(node.inputs[0]);
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
     Candidate candidate =
         vector_candidate(context, graph, node, {layout, row_major(1)}, {layout},
-                         [view, dtype](const Launch& launch) {
+                         [view, dtype = type.dtype](const Launch& launch) {
                            cpu::bias_add(launch.team, {.view = view,
                                                        .dtype = dtype,
                                                        .x = launch.in(0),
@@ -166,17 +165,17 @@ std::vector<Candidate> bias_add(Context& context, const Graph& graph, const Node
 
 std::vector<Candidate> bias_backward(Context& context, const Graph& graph, const Node& node,
                                      DataFormat format) {
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  return per_view(context, shape, format, [&](const Layout& layout, const cpu::ChannelView& view) {
-    Candidate candidate = vector_candidate(
-        context, graph, node, {layout}, {row_major(1)}, [view, dtype](const Launch& launch) {
-          cpu::bias_backward(launch.team, {.view = view,
-                                           .dtype = dtype,
-                                           .dy = launch.in(0),
-                                           .dbias = launch.floats_out(0),
-                                           .workspace = launch.workspace});
-        });
+  const TensorType& type = graph.type(node.inputs[0]);
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+    Candidate candidate =
+        vector_candidate(context, graph, node, {layout}, {row_major(1)},
+                         [view, dtype = type.dtype](const Launch& launch) {
+                           cpu::bias_backward(launch.team, {.view = view,
+                                                            .dtype = dtype,
+                                                            .dy = launch.in(0),
+                                                            .dbias = launch.floats_out(0),
+                                                            .workspace = launch.workspace});
+                         });
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
     return candidate;
   });
@@ -184,12 +183,11 @@ std::vector<Candidate> bias_backward(Context& context, const Graph& graph, const
 
 std::vector<Candidate> spatial_mean(Context& context, const Graph& graph, const Node& node,
                                     DataFormat format) {
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  return per_view(context, shape, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+  const TensorType& type = graph.type(node.inputs[0]);
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
     Candidate candidate = vector_candidate(
         context, graph, node, {layout}, {layout_of_means(graph.shape(node.outputs[0]), layout)},
-        [view, dtype](const Launch& launch) {
+        [view, dtype = type.dtype](const Launch& launch) {
           cpu::spatial_mean(launch.team, {.view = view,
                                           .dtype = dtype,
                                           .x = launch.in(0),
@@ -203,12 +201,11 @@ std::vector<Candidate> spatial_mean(Context& context, const Graph& graph, const 
 
 std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& graph, const Node& node,
                                              DataFormat format) {
-  const Shape& shape = graph.shape(node.outputs[0]);
-  const DType dtype = graph.type(node.outputs[0]).dtype;
-  return per_view(context, shape, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+  const TensorType& type = graph.type(node.outputs[0]);
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
     Candidate candidate = vector_candidate(
         context, graph, node, {layout_of_means(graph.shape(node.inputs[0]), layout)}, {layout},
-        [view, dtype](const Launch& launch) {
+        [view, dtype = type.dtype](const Launch& launch) {
           cpu::spatial_mean_backward(launch.team, {.view = view,
                                                    .dtype = dtype,
                                                    .dy = launch.in(0),
@@ -237,16 +234,15 @@ std::vector<Candidate> unflatten(Context& context, const Graph& graph, const Nod
 std::vector<Candidate> dropout(Context& context, const Graph& graph, const Node& node,
                                DataFormat format) {
   const auto attributes = node.attributes.as<DropoutAttributes>();
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  return per_layout(activation_layouts(context, shape, format), [&](const Layout& layout) {
+  const TensorType& type = graph.type(node.inputs[0]);
+  return per_layout(activation_layouts(context, type, format), [&](const Layout& layout) {
     // Any other rank is contiguous in canonical order.
-    const cpu::ChannelView view = shape.rank() == 4
-                                      ? channel_view(context, shape, layout)
-                                      : cpu::ChannelView{.batch = 1, .channels = shape.elements()};
+    const cpu::ChannelView view =
+        type.shape.rank() == 4 ? channel_view(context, type.shape, layout)
+                               : cpu::ChannelView{.batch = 1, .channels = type.shape.elements()};
     Candidate candidate = vector_candidate(
         context, graph, node, {layout, row_major(0)}, {layout},
-        [attributes, view, dtype](const Launch& launch) {
+        [attributes, view, dtype = type.dtype](const Launch& launch) {
           cpu::dropout(launch.team, {.attributes = attributes,
                                      .step = *launch.inputs[1].as<const std::int32_t>(),
                                      .view = view,

@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "kernels/onednn/context.h"
+#include "kernels/onednn/quantized.h"
+#include "models/ops/quantized.h"
 
 namespace bench::onednn {
 namespace {
@@ -15,8 +17,12 @@ constexpr double kReferenceFactor = 100;
 
 }  // namespace
 
-std::vector<Layout> activation_layouts(const Context& context, const Shape& shape,
+std::vector<Layout> activation_layouts(const Context& context, const TensorType& type,
                                        DataFormat format) {
+  const Shape& shape = type.shape;
+  if (is_quantized(type.dtype)) {
+    return {quantized_layout(shape, format)};
+  }
   const bool whole_blocks = shape.rank() == 4 && shape[1] % context.block == 0;
   if (format == DataFormat::automatic && whole_blocks) {
     return {LayoutTable::blocked(context.block), nhwc()};

@@ -178,7 +178,7 @@ std::vector<Candidate> own_filter_gradients(Context& context, const Graph& graph
   if (format == DataFormat::automatic) {
     offer(blocked_3x3(context, graph, node));
   }
-  for (const Layout& layout : activation_layouts(context, graph.shape(node.inputs[1]), format)) {
+  for (const Layout& layout : activation_layouts(context, graph.type(node.inputs[1]), format)) {
     offer(depthwise(context, graph, node, layout));
   }
   return candidates;

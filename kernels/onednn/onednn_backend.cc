@@ -28,8 +28,8 @@ namespace {
 
 /// Null if the node's op has no maker for the types that the node reads.
 Maker* maker_of(const Graph& graph, const Node& node) {
-  if (runs_on_quanta(graph, node) && node.op->quanta != Quanta::own) {
-    return mover_of_quanta(node.op);
+  if (runs_on_quanta(graph, node) && node.op->quanta == Quanta::refused) {
+    return nullptr;
   }
   static const std::map<const OpDef*, Maker*> kMakers{
 #define BENCH_OP(object, name) {&object, name},

@@ -173,13 +173,9 @@ Support supports_quantized_layer(const Context& context, const Graph& graph, con
 std::vector<Candidate> quantized_conv2d(Context& context, const Graph& graph, const Node& node,
                                         DataFormat format) {
   const Layout x = quantized_layout(graph.shape(node.inputs[0]), format);
-  // A result in f32 may have any layout that the next kernel prefers, if oneDNN can write it.
-  const std::vector<Layout> results =
-      is_quantized(graph.type(node.outputs[0]).dtype)
-          ? std::vector<Layout>{x}
-          : activation_layouts(context, graph.shape(node.outputs[0]), format);
   std::vector<Candidate> candidates;
-  for (const Layout& y : results) {
+  // A result in f32 may have any layout that the next kernel prefers, if oneDNN can write it.
+  for (const Layout& y : activation_layouts(context, graph.type(node.outputs[0]), format)) {
     const auto desc = describe_conv2d(context, graph, node, x, y);
     for (Candidate& candidate : layer_candidates(context, graph, node, desc, x, y)) {
       candidates.push_back(std::move(candidate));

@@ -11,7 +11,7 @@ class VectorKernel final : public Kernel {
       : team_(team), body_(std::move(body)) {}
   void launch(Stream& /*stream*/, std::span<const TensorView> inputs,
               std::span<const TensorView> outputs, void* workspace) override {
-    body_({.team = team_, .inputs = inputs, .outputs = outputs, .workspace = workspace});
+    body_({{.inputs = inputs, .outputs = outputs, .workspace = workspace}, team_});
   }
 
  private:

@@ -12,10 +12,7 @@ class GpuKernel final : public Kernel {
   explicit GpuKernel(std::function<void(const Launch&)> body) : body_(std::move(body)) {}
   void launch(Stream& stream, std::span<const TensorView> inputs,
               std::span<const TensorView> outputs, void* workspace) override {
-    body_({.stream = handle_of(stream),
-           .inputs = inputs,
-           .outputs = outputs,
-           .workspace = workspace});
+    body_({{.inputs = inputs, .outputs = outputs, .workspace = workspace}, handle_of(stream)});
   }
 
  private:

@@ -36,24 +36,8 @@ std::vector<Candidate> per_view(const Shape& shape, DataFormat format, const Mak
 }
 
 /// The arguments of one launch of our kernels.
-struct Launch {
+struct Launch : LaunchTensors {
   cudaStream_t stream;
-  std::span<const TensorView> inputs;
-  std::span<const TensorView> outputs;
-  void* workspace;
-
-  /// Null for a negative position.
-  [[nodiscard]] const void* in(int position) const {
-    return position < 0 ? nullptr : inputs[static_cast<std::size_t>(position)].data;
-  }
-  [[nodiscard]] void* out(int position) const {
-    return position < 0 ? nullptr : outputs[static_cast<std::size_t>(position)].data;
-  }
-  /// The same for f32 elements, whatever type the activations have.
-  [[nodiscard]] const float* floats_in(int position) const {
-    return static_cast<const float*>(in(position));
-  }
-  [[nodiscard]] float* floats_out(int position) const { return static_cast<float*>(out(position)); }
 };
 
 /// This backend's stream of a Stream.
