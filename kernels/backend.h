@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,14 +33,6 @@ class Layout {
   std::string token_;
 };
 std::ostream& operator<<(std::ostream& out, const Layout& layout);
-
-/// The text that `value` prints to a stream, for fmt::format.
-template <class T>
-std::string printed(const T& value) {
-  std::ostringstream out;
-  out << value;
-  return out.str();
-}
 
 /// The layouts of activations that a run may use. `automatic` minimises the cost of the whole
 /// graph.

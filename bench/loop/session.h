@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bench/loop/report.h"
+#include "bench/loop/step_times.h"
 #include "bench/loop/stopping_rule.h"
-#include "bench/loop/tower_shares.h"
 #include "bench/plan/settings.h"
 #include "bench/terminal/progress.h"
 #include "pipeline/input.h"
@@ -52,7 +52,7 @@ struct SessionResult {
   /// The time of each tower by part over the measured steps, with several towers or in a run of
   /// --scaling_sweep. Otherwise empty, as with devices that have separate memory, for the reason
   /// kNotTimedByPart.
-  std::vector<TowerShare> shares;
+  std::vector<StepTimes> shares;
   /// The clock when the first warm-up step (or, without any, the first step) began.
   std::chrono::nanoseconds first_step_at{};
   std::int64_t warmup_steps = 0;

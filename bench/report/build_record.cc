@@ -232,7 +232,7 @@ void add_tower_times(std::vector<results::TowerTimes>& towers, const SessionResu
           Unknown{session.steps.empty() ? "no step was completed" : std::string(kNotTimedByPart)});
       continue;
     }
-    const TowerShare& share = session.shares[i];
+    const StepTimes& share = session.shares[i];
     towers[i].mean = {.input = mean(share.input),
                       .computing = mean(share.computing),
                       .exposed_communication = mean(share.exposed_communication),

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "bench/loop/tower_shares.h"
+#include "bench/loop/step_times.h"
 #include "models/base/errors.h"
 
 namespace bench {

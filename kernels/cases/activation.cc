@@ -1,7 +1,5 @@
 #include "models/ops/activation.h"
 
-#include <sstream>
-
 #include "kernels/cases/cases.h"
 
 namespace bench {
@@ -29,12 +27,6 @@ KernelCase make_case(const Spec& spec) {
           .epsilons = spec.epsilons};
 }
 
-std::string text(ActivationKind kind) {
-  std::ostringstream out;
-  out << kind;
-  return out.str();
-}
-
 /// Returns true if each result is an input or a constant.
 bool is_exact(ActivationKind kind) {
   return kind == ActivationKind::none || kind == ActivationKind::relu ||
@@ -52,7 +44,7 @@ std::vector<KernelCase> make_cases() {
     // For these shapes no value is near a kink: 0, 6, -3 or 3.
     spec.fill = {.kind = InputFill::Kind::distinct, .mean = 0.1, .scale = 7.3};
     const auto add = [&](const std::string& suffix, const Shape& x) {
-      spec.name = text(kind) + suffix;
+      spec.name = fmt::format("{}{}", name_of(kind), suffix);
       spec.x = x;
       cases.push_back(make_case(spec));
     };

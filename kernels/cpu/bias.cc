@@ -58,8 +58,7 @@ void bias_add(ThreadTeam& team, const BiasAdd& args) {
            .x = element(args.x, args.dtype, piece.offset),
            .bias = padded && piece.group == last_group ? last.data()
                                                        : args.bias + piece.group * tiling.width,
-           .y = element(args.y, args.dtype, piece.offset),
-           .relu = args.relu});
+           .y = element(args.y, args.dtype, piece.offset)});
     });
   });
 }

@@ -6,14 +6,13 @@
 
 namespace bench::cpu {
 
-/// kBiasAdd of models/ops/bias_add.h: y = x + bias per channel, then ReLU if asked. y may be x.
+/// kBiasAdd of models/ops/bias_add.h: y = x + bias per channel. y may be x.
 struct BiasAdd {
   ChannelView view;
   /// f32, bf16 or f16, of x and y.
   DType dtype = DType::f32;
   const void* x = nullptr;
   const float* bias = nullptr;
-  bool relu = false;
   void* y = nullptr;
 };
 void bias_add(ThreadTeam& team, const BiasAdd& args);

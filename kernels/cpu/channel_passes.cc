@@ -164,7 +164,7 @@ void input_gradient_of(RowBlock block, const InputGradient& args) {
           });
 }
 
-template <class T, bool kPlane, bool kRelu>
+template <class T, bool kPlane>
 void add_bias_of(RowBlock block, const AddBias& args) {
   const auto* const x = static_cast<const T*>(args.x);
   auto* const to = static_cast<T*>(args.y);
@@ -174,11 +174,7 @@ void add_bias_of(RowBlock block, const AddBias& args) {
                      const Vector bias = channel_value<kPlane>(args.bias, column, lanes);
                      for (std::size_t q = 0; q < size(vectors); ++q) {
                        const std::size_t i = offset + q * stride;
-                       Vector y = hn::Add(load(x + i, lanes), bias);
-                       if constexpr (kRelu) {
-                         y = relu(y);
-                       }
-                       store(y, to + i, lanes);
+                       store(hn::Add(load(x + i, lanes), bias), to + i, lanes);
                      }
                    });
 }
@@ -340,9 +336,7 @@ void input_gradient_any(RowBlock block, const InputGradient& args) {
 
 void add_bias_any(RowBlock block, const AddBias& args) {
   choose_form(args.dtype, block, [&](auto type, auto plane) HWY_ATTR {
-    choose(args.relu, [&](auto rectified) HWY_ATTR {
-      add_bias_of<decltype(type), decltype(plane)::value, decltype(rectified)::value>(block, args);
-    });
+    add_bias_of<decltype(type), decltype(plane)::value>(block, args);
   });
 }
 

@@ -112,13 +112,12 @@ struct InputGradient {
 };
 void input_gradient(RowBlock block, const InputGradient& args);
 
-/// y = x + bias, then ReLU if asked. y may be x.
+/// y = x + bias. y may be x.
 struct AddBias {
   DType dtype = DType::f32;
   const void* x = nullptr;
   const float* bias = nullptr;
   void* y = nullptr;
-  bool relu = false;
 };
 void add_bias(RowBlock block, const AddBias& args);
 

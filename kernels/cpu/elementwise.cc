@@ -19,15 +19,9 @@ void add_range_of(const Add& args, Range range) {
   const T* const b = static_cast<const T*>(args.b) + range.begin;
   T* const y = static_cast<T*>(args.y) + range.begin;
   const auto count = static_cast<std::size_t>(range.count());
-  if (args.relu) {
-    sweep(count, [&](std::size_t i, auto lanes) HWY_ATTR {
-      store(relu(hn::Add(load(a + i, lanes), load(b + i, lanes))), y + i, lanes);
-    });
-  } else {
-    sweep(count, [&](std::size_t i, auto lanes) HWY_ATTR {
-      store(hn::Add(load(a + i, lanes), load(b + i, lanes)), y + i, lanes);
-    });
-  }
+  sweep(count, [&](std::size_t i, auto lanes) HWY_ATTR {
+    store(hn::Add(load(a + i, lanes), load(b + i, lanes)), y + i, lanes);
+  });
 }
 
 void add_range(const Add& args, Range range) {
@@ -56,12 +50,6 @@ void moving_average_range(const MovingAverage& args, Range range) {
   });
 }
 
-void fill_range(float value, float* y, Range range) {
-  const Vector values = hn::Set(F32(), value);
-  sweep(static_cast<std::size_t>(range.count()),
-        [&](std::size_t i, auto lanes) HWY_ATTR { store(values, y + range.begin + i, lanes); });
-}
-
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace bench::cpu
@@ -79,7 +67,6 @@ constexpr std::int64_t kGrain = 4096;
 HWY_EXPORT(add_range);
 HWY_EXPORT(scale_range);
 HWY_EXPORT(moving_average_range);
-HWY_EXPORT(fill_range);
 
 void add(ThreadTeam& team, const Add& args) {
   team.for_ranges(args.count, kGrain, [&](Range range) {
@@ -108,12 +95,6 @@ void moving_averages(ThreadTeam& team, std::span<const MovingAverage> averages) 
       }
       first += average.count;
     }
-  });
-}
-
-void fill(ThreadTeam& team, std::int64_t count, float value, float* y) {
-  team.for_ranges(count, kGrain, [&](Range range) {
-    HWY_DYNAMIC_DISPATCH(fill_range)(value, y, range);
   });
 }
 

@@ -4,33 +4,16 @@
 #include "models/ops/batch_norm.h"
 
 namespace bench::onednn {
-namespace {
-
-/// Layouts of a node's values: tensors in `layout`, vectors in their only one.
-std::vector<Layout> layouts_of(const Graph& graph, const std::vector<ValueId>& ids,
-                               const Layout& layout) {
-  std::vector<Layout> layouts;
-  for (const ValueId id : ids) {
-    layouts.push_back(graph.shape(id).rank() == 4 ? layout : LayoutTable::canonical(1));
-  }
-  return layouts;
-}
-
-}  // namespace
-
 std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const Node& node,
                                   DataFormat format) {
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_inputs(attributes);
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
+  const TensorType& type = graph.type(node.inputs[0]);
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+    Candidate candidate = vector_candidate(
         context, graph, node, layouts_of(graph, node.inputs, layout),
         layouts_of(graph, node.outputs, layout),
-        [view, dtype, at, attributes](const Launch& launch) {
+        [view, dtype = type.dtype, at, attributes](const Launch& launch) {
           cpu::batch_norm_forward(launch.team, {.view = view,
                                                 .dtype = dtype,
                                                 .x = launch.in(0),
@@ -43,29 +26,26 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
                                                 .mean = launch.floats_out(1),
                                                 .variance = launch.floats_out(2),
                                                 .workspace = launch.workspace});
-        }));
+        });
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
     candidate.may_overwrite = {{.output = 0, .input = 0}};
     if (at.residual >= 0) {
       candidate.may_overwrite.push_back(
           {.output = 0, .input = static_cast<std::size_t>(at.residual)});
     }
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> batch_norm_inference(Context& context, const Graph& graph, const Node& node,
                                             DataFormat format) {
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_inference_inputs(attributes);
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
+  const TensorType& type = graph.type(node.inputs[0]);
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+    Candidate candidate = vector_candidate(
         context, graph, node, layouts_of(graph, node.inputs, layout), {layout},
-        [view, dtype, at, attributes](const Launch& launch) {
+        [view, dtype = type.dtype, at, attributes](const Launch& launch) {
           cpu::batch_norm_inference(launch.team, {.view = view,
                                                   .dtype = dtype,
                                                   .x = launch.in(0),
@@ -78,29 +58,26 @@ std::vector<Candidate> batch_norm_inference(Context& context, const Graph& graph
                                                   .epsilon = attributes.epsilon,
                                                   .y = launch.out(0),
                                                   .workspace = launch.workspace});
-        }));
+        });
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
     candidate.may_overwrite = {{.output = 0, .input = 0}};
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph, const Node& node,
                                            DataFormat format) {
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_backward_inputs(attributes);
-  const Shape& shape = graph.shape(node.inputs[1]);
-  const DType dtype = graph.type(node.inputs[1]).dtype;
+  const TensorType& type = graph.type(node.inputs[1]);
   // Outputs: dx, dbeta, then dgamma and dresidual if those inputs exist.
   const int dgamma = attributes.scale ? 2 : -1;
   const int dresidual = !attributes.epilogue.residual ? -1 : attributes.scale ? 3 : 2;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+    Candidate candidate = vector_candidate(
         context, graph, node, layouts_of(graph, node.inputs, layout),
         layouts_of(graph, node.outputs, layout),
-        [view, dtype, at, attributes, dgamma, dresidual](const Launch& launch) {
+        [view, dtype = type.dtype, at, attributes, dgamma, dresidual](const Launch& launch) {
           cpu::batch_norm_backward(launch.team, {.view = view,
                                                  .dtype = dtype,
                                                  .dy = launch.in(0),
@@ -117,7 +94,7 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
                                                  .dgamma = launch.floats_out(dgamma),
                                                  .dresidual = launch.out(dresidual),
                                                  .workspace = launch.workspace});
-        }));
+        });
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
     // With a residual its gradient takes dy's place and dx that of x; without one dx takes dy's.
     if (dresidual >= 0) {
@@ -134,8 +111,8 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
             {.output = 0, .input = static_cast<std::size_t>(at.second_dy)});
       }
     }
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 }  // namespace bench::onednn

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/backend.h"
+#include "kernels/candidates.h"
 #include "kernels/cpu/thread_team.h"
 #include "kernels/onednn/layouts.h"
 
@@ -24,8 +25,8 @@ using Maker = std::vector<Candidate>(Context&, const Graph&, const Node&, DataFo
 
 /// The layouts that a format allows for an activation. There is one for nchw and nhwc (rank 4);
 /// automatic also allows the channel-blocked one if the channels fill whole blocks. Lower ranks
-/// have only their canonical layout.
-std::vector<Layout> activation_layouts(const Context& context, const Shape& shape,
+/// have only their canonical layout, and quanta only quantized_layout().
+std::vector<Layout> activation_layouts(const Context& context, const TensorType& type,
                                        DataFormat format);
 
 /// See Backend.

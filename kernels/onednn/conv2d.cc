@@ -24,21 +24,6 @@ struct Activations {
   Layout y;
 };
 
-std::vector<Activations> activation_pairs(const Context& context, const Shape& x, const Shape& y,
-                                          DataFormat format) {
-  std::vector<Activations> pairs;
-  const bool narrow = x[1] % context.block != 0;
-  for (const Layout& from : activation_layouts(context, x, format)) {
-    for (const Layout& to : activation_layouts(context, y, format)) {
-      // Only the first convolutions change layouts; elsewhere a mix has no fast kernel.
-      if (from == to || narrow) {
-        pairs.push_back({.x = from, .y = to});
-      }
-    }
-  }
-  return pairs;
-}
-
 /// A convolution in oneDNN's terms.
 struct Problem {
   Window window;
@@ -68,6 +53,8 @@ struct Problem {
     return {groups, w[0] / groups, w[1], w[2], w[3]};
   }
   [[nodiscard]] Desc any_weights() const { return {weight_dims(), data_type(dtype), Tag::any}; }
+  [[nodiscard]] TensorType x_type() const { return {.dtype = dtype, .shape = x}; }
+  [[nodiscard]] TensorType y_type() const { return {.dtype = dtype, .shape = y}; }
   [[nodiscard]] TensorType weight_type() const { return {.dtype = dtype, .shape = w}; }
   [[nodiscard]] DType learned() const { return accumulation_type(dtype); }
   [[nodiscard]] Desc any_weight_gradient() const {
@@ -78,14 +65,29 @@ struct Problem {
   [[nodiscard]] std::int64_t multiply_adds() const { return w[1] * w[2] * w[3] * y.elements(); }
 };
 
+std::vector<Activations> activation_pairs(const Context& context, const Problem& problem,
+                                          DataFormat format) {
+  std::vector<Activations> pairs;
+  const bool narrow = problem.x[1] % context.block != 0;
+  for (const Layout& from : activation_layouts(context, problem.x_type(), format)) {
+    for (const Layout& to : activation_layouts(context, problem.y_type(), format)) {
+      // Only the first convolutions change layouts; elsewhere a mix has no fast kernel.
+      if (from == to || narrow) {
+        pairs.push_back({.x = from, .y = to});
+      }
+    }
+  }
+  return pairs;
+}
+
 struct Descs {
   Desc x;
   Desc y;
 };
 
 Descs describe(const Context& context, const Problem& problem, const Activations& layouts) {
-  return {.x = context.layouts.desc({.dtype = problem.dtype, .shape = problem.x}, layouts.x),
-          .y = context.layouts.desc({.dtype = problem.dtype, .shape = problem.y}, layouts.y)};
+  return {.x = context.layouts.desc(problem.x_type(), layouts.x),
+          .y = context.layouts.desc(problem.y_type(), layouts.y)};
 }
 
 /// How a primitive gets the residual: as a further argument, or in the output's memory.
@@ -185,7 +187,7 @@ std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& 
       problem_of(graph, attributes.window, attributes.groups, graph.shape(node.inputs[0]),
                  graph.shape(node.inputs[1]), node.outputs[0]);
   std::vector<Candidate> candidates;
-  for (const auto& layouts : activation_pairs(context, problem.x, problem.y, format)) {
+  for (const auto& layouts : activation_pairs(context, problem, format)) {
     const Descs descs = describe(context, problem, layouts);
     auto desc = forward(context, problem, descs, epilogue, problem.any_weights());
     if (!desc) {
@@ -212,7 +214,7 @@ std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& 
     arguments.push_back({DNNL_ARG_DST, desc.dst_desc(), From::output, 0});
     std::size_t next = 2;
     if (epilogue.bias) {
-      candidate.inputs.push_back(LayoutTable::canonical(1));
+      candidate.inputs.push_back(row_major(1));
       arguments.push_back({DNNL_ARG_BIAS, desc.bias_desc(), From::input, next++});
     }
     if (epilogue.residual) {
@@ -241,7 +243,7 @@ std::vector<Candidate> conv2d_backward_data(Context& context, const Graph& graph
   const Problem problem = problem_of(graph, attributes.window, attributes.groups, attributes.input,
                                      graph.shape(node.inputs[1]), node.inputs[0]);
   std::vector<Candidate> candidates;
-  for (const auto& layouts : activation_pairs(context, problem.x, problem.y, format)) {
+  for (const auto& layouts : activation_pairs(context, problem, format)) {
     const Descs descs = describe(context, problem, layouts);
     using Backward = dnnl::convolution_backward_data::primitive_desc;
     const auto variants = backward_variants<Backward>(
@@ -278,7 +280,7 @@ std::vector<Candidate> conv2d_backward_weights(Context& context, const Graph& gr
       problem_of(graph, attributes.window, attributes.groups, graph.shape(node.inputs[1]),
                  attributes.weights, node.inputs[0]);
   std::vector<Candidate> candidates;
-  for (const auto& layouts : activation_pairs(context, problem.x, problem.y, format)) {
+  for (const auto& layouts : activation_pairs(context, problem, format)) {
     const Descs descs = describe(context, problem, layouts);
     using Backward = dnnl::convolution_backward_weights::primitive_desc;
     const auto variants = backward_variants<Backward>(
@@ -300,7 +302,7 @@ std::vector<Candidate> conv2d_backward_weights(Context& context, const Graph& gr
       arguments.push_back({DNNL_ARG_SRC, desc.src_desc(), From::input, 1});
       arguments.push_back({DNNL_ARG_DIFF_WEIGHTS, desc.diff_weights_desc(), From::output, 0});
       if (attributes.bias) {
-        candidate.outputs.push_back(LayoutTable::canonical(1));
+        candidate.outputs.push_back(row_major(1));
         arguments.push_back({DNNL_ARG_DIFF_BIAS, desc.diff_bias_desc(), From::output, 1});
       }
       candidate.workspace_bytes = desc.scratchpad_desc().get_size();

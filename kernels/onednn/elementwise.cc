@@ -23,16 +23,15 @@ template <class Body>
 std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& node,
                              DataFormat format, const Body& body) {
   const TensorType& type = graph.type(node.outputs[0]);
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, type.shape, format)) {
+  return per_layout(activation_layouts(context, type, format), [&](const Layout& layout) {
     const auto count = static_cast<std::int64_t>(context.layouts.desc(type, layout).get_size() /
                                                  size_of(type.dtype));
-    Candidate& candidate = candidates.emplace_back(
+    Candidate candidate =
         vector_candidate(context, graph, node, std::vector<Layout>(node.inputs.size(), layout),
-                         {layout}, [count, body](const Launch& launch) { body(launch, count); }));
+                         {layout}, [count, body](const Launch& launch) { body(launch, count); });
     candidate.may_overwrite = {{.output = 0, .input = 0}};
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 /// Copies input 0 unchanged.
@@ -44,7 +43,7 @@ void copy(const Launch& launch) {
 
 /// The layout of means of planes: a matrix, or images of one pixel, which is the same in memory.
 Layout layout_of_means(const Shape& means, const Layout& images) {
-  return means.rank() == 2 ? LayoutTable::canonical(2) : images;
+  return means.rank() == 2 ? row_major(2) : images;
 }
 
 }  // namespace
@@ -124,28 +123,22 @@ std::vector<Candidate> cast(Context& context, const Graph& graph, const Node& no
 
 std::vector<Candidate> moving_average(Context& context, const Graph& graph, const Node& node,
                                       DataFormat /*format*/) {
-  std::vector<cpu::MovingAverage> averages;
+  std::vector<MovingAverage> averages;
   for (const Averaging& pair : node.attributes.as<MovingAverageAttributes>().pairs) {
     const Shape& shape = graph.shape(node.outputs[averages.size()]);
     averages.push_back({.count = shape.elements(), .decay = pair.decay, .factor = pair.factor});
   }
-  const auto canonical = [&](std::span<const ValueId> ids) {
-    std::vector<Layout> layouts;
-    std::transform(ids.begin(), ids.end(), std::back_inserter(layouts),
-                   [&](ValueId id) { return LayoutTable::canonical(graph.shape(id).rank()); });
-    return layouts;
-  };
-  Candidate candidate =
-      vector_candidate(context, graph, node, canonical(node.inputs), canonical(node.outputs),
-                       [averages](const Launch& launch) mutable {
-                         for (int i = 0; i < static_cast<int>(averages.size()); ++i) {
-                           cpu::MovingAverage& average = averages[static_cast<std::size_t>(i)];
-                           average.running = launch.floats_in(2 * i);
-                           average.batch = launch.floats_in(2 * i + 1);
-                           average.y = launch.floats_out(i);
-                         }
-                         cpu::moving_averages(launch.team, averages);
-                       });
+  Candidate candidate = vector_candidate(
+      context, graph, node, layouts_of(graph, node.inputs, nchw()),
+      layouts_of(graph, node.outputs, nchw()), [averages](const Launch& launch) mutable {
+        for (int i = 0; i < static_cast<int>(averages.size()); ++i) {
+          MovingAverage& average = averages[static_cast<std::size_t>(i)];
+          average.running = launch.floats_in(2 * i);
+          average.batch = launch.floats_in(2 * i + 1);
+          average.y = launch.floats_out(i);
+        }
+        cpu::moving_averages(launch.team, averages);
+      });
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     candidate.may_overwrite.push_back({.output = i, .input = 2 * i});
   }
@@ -154,93 +147,81 @@ std::vector<Candidate> moving_average(Context& context, const Graph& graph, cons
 
 std::vector<Candidate> bias_add(Context& context, const Graph& graph, const Node& node,
                                 DataFormat format) {
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(
-        vector_candidate(context, graph, node, {layout, LayoutTable::canonical(1)}, {layout},
-                         [view, dtype](const Launch& launch) {
+  const TensorType& type = graph.type(node.inputs[0]);
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+    Candidate candidate =
+        vector_candidate(context, graph, node, {layout, row_major(1)}, {layout},
+                         [view, dtype = type.dtype](const Launch& launch) {
                            cpu::bias_add(launch.team, {.view = view,
                                                        .dtype = dtype,
                                                        .x = launch.in(0),
                                                        .bias = launch.floats_in(1),
                                                        .y = launch.out(0)});
-                         }));
+                         });
     candidate.may_overwrite = {{.output = 0, .input = 0}};
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> bias_backward(Context& context, const Graph& graph, const Node& node,
                                      DataFormat format) {
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(
-        vector_candidate(context, graph, node, {layout}, {LayoutTable::canonical(1)},
-                         [view, dtype](const Launch& launch) {
+  const TensorType& type = graph.type(node.inputs[0]);
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+    Candidate candidate =
+        vector_candidate(context, graph, node, {layout}, {row_major(1)},
+                         [view, dtype = type.dtype](const Launch& launch) {
                            cpu::bias_backward(launch.team, {.view = view,
                                                             .dtype = dtype,
                                                             .dy = launch.in(0),
                                                             .dbias = launch.floats_out(0),
                                                             .workspace = launch.workspace});
-                         }));
+                         });
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> spatial_mean(Context& context, const Graph& graph, const Node& node,
                                     DataFormat format) {
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
+  const TensorType& type = graph.type(node.inputs[0]);
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+    Candidate candidate = vector_candidate(
         context, graph, node, {layout}, {layout_of_means(graph.shape(node.outputs[0]), layout)},
-        [view, dtype](const Launch& launch) {
+        [view, dtype = type.dtype](const Launch& launch) {
           cpu::spatial_mean(launch.team, {.view = view,
                                           .dtype = dtype,
                                           .x = launch.in(0),
                                           .y = launch.out(0),
                                           .workspace = launch.workspace});
-        }));
+        });
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& graph, const Node& node,
                                              DataFormat format) {
-  const Shape& shape = graph.shape(node.outputs[0]);
-  const DType dtype = graph.type(node.outputs[0]).dtype;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    const cpu::ChannelView view = channel_view(context, shape, layout);
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
+  const TensorType& type = graph.type(node.outputs[0]);
+  return per_view(context, type, format, [&](const Layout& layout, const cpu::ChannelView& view) {
+    Candidate candidate = vector_candidate(
         context, graph, node, {layout_of_means(graph.shape(node.inputs[0]), layout)}, {layout},
-        [view, dtype](const Launch& launch) {
+        [view, dtype = type.dtype](const Launch& launch) {
           cpu::spatial_mean_backward(launch.team, {.view = view,
                                                    .dtype = dtype,
                                                    .dy = launch.in(0),
                                                    .dx = launch.out(0),
                                                    .workspace = launch.workspace});
-        }));
+        });
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> flatten(Context& context, const Graph& graph, const Node& node,
                                DataFormat /*format*/) {
-  const auto canonical = [&](ValueId id) { return LayoutTable::canonical(graph.shape(id).rank()); };
-  Candidate candidate = vector_candidate(context, graph, node, {canonical(node.inputs[0])},
-                                         {canonical(node.outputs[0])}, copy);
+  Candidate candidate =
+      vector_candidate(context, graph, node, layouts_of(graph, node.inputs, nchw()),
+                       layouts_of(graph, node.outputs, nchw()), copy);
   candidate.may_overwrite = {{.output = 0, .input = 0}};
   return {candidate};
 }
@@ -253,27 +234,25 @@ std::vector<Candidate> unflatten(Context& context, const Graph& graph, const Nod
 std::vector<Candidate> dropout(Context& context, const Graph& graph, const Node& node,
                                DataFormat format) {
   const auto attributes = node.attributes.as<DropoutAttributes>();
-  const Shape& shape = graph.shape(node.inputs[0]);
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
+  const TensorType& type = graph.type(node.inputs[0]);
+  return per_layout(activation_layouts(context, type, format), [&](const Layout& layout) {
     // Any other rank is contiguous in canonical order.
-    const cpu::ChannelView view = shape.rank() == 4
-                                      ? channel_view(context, shape, layout)
-                                      : cpu::ChannelView{.batch = 1, .channels = shape.elements()};
-    Candidate& candidate = candidates.emplace_back(vector_candidate(
-        context, graph, node, {layout, LayoutTable::canonical(0)}, {layout},
-        [attributes, view, dtype](const Launch& launch) {
+    const cpu::ChannelView view =
+        type.shape.rank() == 4 ? channel_view(context, type.shape, layout)
+                               : cpu::ChannelView{.batch = 1, .channels = type.shape.elements()};
+    Candidate candidate = vector_candidate(
+        context, graph, node, {layout, row_major(0)}, {layout},
+        [attributes, view, dtype = type.dtype](const Launch& launch) {
           cpu::dropout(launch.team, {.attributes = attributes,
                                      .step = *launch.inputs[1].as<const std::int32_t>(),
                                      .view = view,
                                      .dtype = dtype,
                                      .x = launch.in(0),
                                      .y = launch.out(0)});
-        }));
+        });
     candidate.may_overwrite = {{.output = 0, .input = 0}};
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> dropout_backward(Context& context, const Graph& graph, const Node& node,

@@ -17,7 +17,7 @@ Support carries(const Node& node, ActivationKind kind, bool (*carried)(Activatio
     return {};
   }
   return {.yes = false,
-          .why_not = fmt::format("onednn's {} cannot fuse {}", node.op->name, printed(kind))};
+          .why_not = fmt::format("onednn's {} cannot fuse {}", node.op->name, name_of(kind))};
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ void append_activation(dnnl::post_ops& post_ops, ActivationKind kind) {
     case ActivationKind::hard_swish:
       break;
   }
-  throw InternalError(fmt::format("onednn: no post-op for {}", printed(kind)));
+  throw InternalError(fmt::format("onednn: no post-op for {}", name_of(kind)));
 }
 
 }  // namespace bench::onednn

@@ -1,6 +1,8 @@
 #include <algorithm>
 
 #include "kernels/onednn/context.h"
+#include "kernels/onednn/quantized.h"
+#include "models/ops/quantized.h"
 
 namespace bench::onednn {
 namespace {
@@ -15,23 +17,17 @@ constexpr double kReferenceFactor = 100;
 
 }  // namespace
 
-std::vector<Layout> activation_layouts(const Context& context, const Shape& shape,
+std::vector<Layout> activation_layouts(const Context& context, const TensorType& type,
                                        DataFormat format) {
-  if (shape.rank() != 4) {
-    return {LayoutTable::canonical(shape.rank())};
+  const Shape& shape = type.shape;
+  if (is_quantized(type.dtype)) {
+    return {quantized_layout(shape, format)};
   }
-  switch (format) {
-    case DataFormat::nchw:
-      return {LayoutTable::nchw()};
-    case DataFormat::nhwc:
-      return {LayoutTable::nhwc()};
-    case DataFormat::automatic:
-      break;
+  const bool whole_blocks = shape.rank() == 4 && shape[1] % context.block == 0;
+  if (format == DataFormat::automatic && whole_blocks) {
+    return {LayoutTable::blocked(context.block), nhwc()};
   }
-  if (shape[1] % context.block == 0) {
-    return {LayoutTable::blocked(context.block), LayoutTable::nhwc()};
-  }
-  return {LayoutTable::nhwc(), LayoutTable::nchw()};
+  return plain_layouts(shape, format);
 }
 
 double compute_seconds(const Context& context, std::int64_t multiply_adds,
@@ -44,7 +40,7 @@ double compute_seconds(const Context& context, std::int64_t multiply_adds,
   } else if (is("gemm")) {
     seconds *= kGemmFactor;
   }
-  return activations == LayoutTable::nhwc() ? seconds * kNhwcFactor : seconds;
+  return activations == nhwc() ? seconds * kNhwcFactor : seconds;
 }
 
 double memory_seconds(const Context& context, std::int64_t bytes) {

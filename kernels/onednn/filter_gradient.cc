@@ -95,7 +95,7 @@ std::optional<Candidate> blocked_3x3(Context& context, const Graph& graph, const
   const cpu::ChannelView dy = channel_view(context, y, blocked);
   if (attributes.bias) {
     // A separate pass after the other one: they share the workspace.
-    candidate.outputs.push_back(LayoutTable::canonical(1));
+    candidate.outputs.push_back(row_major(1));
     candidate.workspace_bytes =
         std::max(candidate.workspace_bytes, cpu::channel_workspace_bytes(dy, context.team.size()));
     candidate.seconds +=
@@ -128,8 +128,7 @@ std::optional<Candidate> depthwise(Context& context, const Graph& graph, const N
   const Shape& w = attributes.weights;
   const Window& window = attributes.window;
   if (attributes.groups == 1 || attributes.groups != x[1] || w[0] != x[1] || attributes.bias ||
-      w[2] * w[3] <= kDepthwiseTaps || window.dilation != Square{1, 1} ||
-      layout == LayoutTable::nchw()) {
+      w[2] * w[3] <= kDepthwiseTaps || window.dilation != Square{1, 1} || layout == nchw()) {
     return std::nullopt;
   }
   cpu::DepthwiseGradient args{.view = channel_view(context, x, layout),
@@ -179,7 +178,7 @@ std::vector<Candidate> own_filter_gradients(Context& context, const Graph& graph
   if (format == DataFormat::automatic) {
     offer(blocked_3x3(context, graph, node));
   }
-  for (const Layout& layout : activation_layouts(context, graph.shape(node.inputs[1]), format)) {
+  for (const Layout& layout : activation_layouts(context, graph.type(node.inputs[1]), format)) {
     offer(depthwise(context, graph, node, layout));
   }
   return candidates;

@@ -24,9 +24,8 @@ Desc plain(const Graph& graph, ValueId id) {
 double seconds_of(const Context& context, const Graph& graph, const Node& node,
                   const std::string& implementation) {
   const Work work = work_of(graph, node);
-  return std::max(
-      memory_seconds(context, work.bytes),
-      compute_seconds(context, work.multiply_adds, implementation, LayoutTable::rows()));
+  return std::max(memory_seconds(context, work.bytes),
+                  compute_seconds(context, work.multiply_adds, implementation, row_major(2)));
 }
 
 Desc any_filter(DType dtype, const Shape& shape) {
@@ -50,13 +49,13 @@ std::vector<Candidate> fully_connected(Context& context, const Graph& graph, con
       attributes);
   Candidate candidate;
   candidate.implementation = desc.impl_info_str();
-  candidate.inputs = {LayoutTable::rows(), context.layouts.remember(weights, desc.weights_desc())};
-  candidate.outputs = {LayoutTable::rows()};
+  candidate.inputs = {row_major(2), context.layouts.remember(weights, desc.weights_desc())};
+  candidate.outputs = {row_major(2)};
   std::vector<Argument> arguments{{DNNL_ARG_SRC, desc.src_desc(), From::input, 0},
                                   {DNNL_ARG_WEIGHTS, desc.weights_desc(), From::input, 1},
                                   {DNNL_ARG_DST, desc.dst_desc(), From::output, 0}};
   if (epilogue.bias) {
-    candidate.inputs.push_back(LayoutTable::canonical(1));
+    candidate.inputs.push_back(row_major(1));
     arguments.push_back({DNNL_ARG_BIAS, desc.bias_desc(), From::input, 2});
   }
   candidate.workspace_bytes = desc.scratchpad_desc().get_size();
@@ -81,9 +80,8 @@ std::vector<Candidate> fully_connected_backward_data(Context& context, const Gra
     }
     Candidate candidate;
     candidate.implementation = desc.impl_info_str();
-    candidate.inputs = {LayoutTable::rows(),
-                        context.layouts.remember(weights, desc.weights_desc())};
-    candidate.outputs = {LayoutTable::rows()};
+    candidate.inputs = {row_major(2), context.layouts.remember(weights, desc.weights_desc())};
+    candidate.outputs = {row_major(2)};
     candidate.seconds = seconds_of(context, graph, node, candidate.implementation);
     if (auto sliced = sliced_data_gradient(context, x, desc.weights_desc(), y)) {
       candidate.implementation += ":sliced";
@@ -125,11 +123,11 @@ std::vector<Candidate> fully_connected_backward_weights(Context& context, const 
     }
     Candidate candidate;
     candidate.implementation = desc.impl_info_str();
-    candidate.inputs = {LayoutTable::rows(), LayoutTable::rows()};
+    candidate.inputs = {row_major(2), row_major(2)};
     candidate.outputs = {context.layouts.remember(weights, desc.diff_weights_desc())};
     std::vector<Argument> arguments;
     if (bias) {
-      candidate.outputs.push_back(LayoutTable::canonical(1));
+      candidate.outputs.push_back(row_major(1));
       arguments.push_back({DNNL_ARG_DIFF_BIAS, desc.diff_bias_desc(), From::output, 1});
     }
     arguments.push_back({DNNL_ARG_DIFF_DST, y, From::input, 0});

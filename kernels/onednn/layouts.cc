@@ -1,5 +1,6 @@
 #include "kernels/onednn/layouts.h"
 
+#include <fmt/ostream.h>
 #include <algorithm>
 #include <numeric>
 
@@ -70,19 +71,6 @@ LayoutTable::Key LayoutTable::key(const std::string& token, const TensorType& ty
   return {token, to_string(type.shape), type.dtype};
 }
 
-Layout LayoutTable::canonical(std::size_t rank) {
-  switch (rank) {
-    case 0:
-      return Layout("scalar");
-    case 1:
-      return Layout("x");
-    case 2:
-      return Layout("nc");
-    default:
-      return nchw();
-  }
-}
-
 Layout LayoutTable::blocked(int block) { return Layout(fmt::format("nChw{}c", block)); }
 
 dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layout) const {
@@ -94,7 +82,7 @@ dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layou
   }
   const auto found = remembered_.find(key(layout.token(), type));
   check(found != remembered_.end(),
-        fmt::format("onednn: unknown layout {} for {}", layout.token(), printed(type)));
+        fmt::format("onednn: unknown layout {} for {}", layout.token(), fmt::streamed(type)));
   return found->second;
 }
 

@@ -21,12 +21,6 @@ class LayoutTable {
   /// The token of a descriptor chosen by a primitive for a tensor of that type.
   Layout remember(const TensorType& type, const dnnl::memory::desc& desc);
 
-  /// Row-major: "nchw", "nc", "x" or "scalar" by rank.
-  static Layout canonical(std::size_t rank);
-  /// The layout of a matrix: images by classes.
-  static Layout rows() { return canonical(2); }
-  static Layout nhwc() { return Layout("nhwc"); }
-  static Layout nchw() { return Layout("nchw"); }
   static Layout blocked(int block);
 
  private:

@@ -7,8 +7,8 @@
 namespace bench::onednn {
 namespace {
 
-Layout scalar() { return LayoutTable::canonical(0); }
-Layout line() { return LayoutTable::canonical(1); }
+Layout scalar() { return row_major(0); }
+Layout line() { return row_major(1); }
 
 const std::int32_t* labels(const Launch& launch) {
   return launch.inputs[1].as<const std::int32_t>();
@@ -20,26 +20,25 @@ std::vector<Candidate> softmax_cross_entropy(Context& context, const Graph& grap
                                              DataFormat /*format*/) {
   const auto attributes = node.attributes.as<SoftmaxCrossEntropyAttributes>();
   const Shape shape = graph.shape(node.inputs[0]);
-  return {vector_candidate(
-      context, graph, node, {LayoutTable::rows(), line()}, {scalar(), LayoutTable::rows()},
-      [attributes, shape](const Launch& launch) {
-        const double loss =
-            cpu::softmax_cross_entropy(launch.team, {.attributes = attributes,
-                                                     .rows = shape[0],
-                                                     .classes = shape[1],
-                                                     .logits = launch.floats_in(0),
-                                                     .labels = labels(launch),
-                                                     .probabilities = launch.floats_out(1)});
-        *launch.floats_out(0) = static_cast<float>(loss);
-      })};
+  return {vector_candidate(context, graph, node, {row_major(2), line()}, {scalar(), row_major(2)},
+                           [attributes, shape](const Launch& launch) {
+                             const double loss = cpu::softmax_cross_entropy(
+                                 launch.team, {.attributes = attributes,
+                                               .rows = shape[0],
+                                               .classes = shape[1],
+                                               .logits = launch.floats_in(0),
+                                               .labels = labels(launch),
+                                               .probabilities = launch.floats_out(1)});
+                             *launch.floats_out(0) = static_cast<float>(loss);
+                           })};
 }
 
 std::vector<Candidate> softmax_cross_entropy_backward(Context& context, const Graph& graph,
                                                       const Node& node, DataFormat /*format*/) {
   const auto attributes = node.attributes.as<SoftmaxCrossEntropyAttributes>();
   const Shape shape = graph.shape(node.inputs[0]);
-  return {vector_candidate(context, graph, node, {LayoutTable::rows(), line(), scalar()},
-                           {LayoutTable::rows()}, [attributes, shape](const Launch& launch) {
+  return {vector_candidate(context, graph, node, {row_major(2), line(), scalar()}, {row_major(2)},
+                           [attributes, shape](const Launch& launch) {
                              cpu::softmax_cross_entropy_backward(
                                  launch.team, {.attributes = attributes,
                                                .rows = shape[0],
@@ -72,7 +71,7 @@ std::vector<Candidate> l2_loss_backward(Context& context, const Graph& graph, co
                                         DataFormat /*format*/) {
   const double coefficient = node.attributes.as<L2LossAttributes>().coefficient;
   const Shape& shape = graph.shape(node.inputs[0]);
-  const Layout layout = LayoutTable::canonical(shape.rank());
+  const Layout layout = row_major(shape.rank());
   const std::int64_t count = shape.elements();
   return {vector_candidate(
       context, graph, node, {layout, scalar()}, {layout},
@@ -88,16 +87,15 @@ std::vector<Candidate> top_k_accuracy(Context& context, const Graph& graph, cons
                                       DataFormat /*format*/) {
   const Shape shape = graph.shape(node.inputs[0]);
   const std::int64_t k = node.attributes.as<TopKAttributes>().k;
-  return {vector_candidate(context, graph, node, {LayoutTable::rows(), line()}, {scalar()},
-                           [shape, k](const Launch& launch) {
-                             const double share =
-                                 cpu::top_k_accuracy(launch.team, {.rows = shape[0],
-                                                                   .classes = shape[1],
-                                                                   .logits = launch.floats_in(0),
-                                                                   .labels = labels(launch),
-                                                                   .k = k});
-                             *launch.floats_out(0) = static_cast<float>(share);
-                           })};
+  return {vector_candidate(
+      context, graph, node, {row_major(2), line()}, {scalar()}, [shape, k](const Launch& launch) {
+        const double share = cpu::top_k_accuracy(launch.team, {.rows = shape[0],
+                                                               .classes = shape[1],
+                                                               .logits = launch.floats_in(0),
+                                                               .labels = labels(launch),
+                                                               .k = k});
+        *launch.floats_out(0) = static_cast<float>(share);
+      })};
 }
 
 }  // namespace bench::onednn

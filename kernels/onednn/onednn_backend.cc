@@ -1,5 +1,6 @@
 #include "kernels/onednn/onednn_backend.h"
 
+#include <fmt/ostream.h>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -27,8 +28,8 @@ namespace {
 
 /// Null if the node's op has no maker for the types that the node reads.
 Maker* maker_of(const Graph& graph, const Node& node) {
-  if (runs_on_quanta(graph, node) && node.op->quanta != Quanta::own) {
-    return mover_of_quanta(node.op);
+  if (runs_on_quanta(graph, node) && node.op->quanta == Quanta::refused) {
+    return nullptr;
   }
   static const std::map<const OpDef*, Maker*> kMakers{
 #define BENCH_OP(object, name) {&object, name},
@@ -116,30 +117,19 @@ class OnednnBackend final : public Backend {
     auto result = maker_of(graph, node)(context_, graph, node, format);
     if (result.empty()) {
       throw UsageError(fmt::format("onednn cannot run {} {} {{{}}} in --data_format={}",
-                                   node.op->name, node.name, printed(node.attributes),
+                                   node.op->name, node.name, fmt::streamed(node.attributes),
                                    name_of(format)));
     }
     return result;
   }
 
   [[nodiscard]] Layout canonical_layout(const TensorType& type) const override {
-    return LayoutTable::canonical(type.shape.rank());
+    return row_major(type.shape.rank());
   }
 
   [[nodiscard]] std::vector<Layout> input_layouts(const TensorType& type,
                                                   DataFormat format) const override {
-    if (type.shape.rank() != 4) {
-      return {canonical_layout(type)};
-    }
-    switch (format) {
-      case DataFormat::nchw:
-        return {LayoutTable::nchw()};
-      case DataFormat::nhwc:
-        return {LayoutTable::nhwc()};
-      case DataFormat::automatic:
-        break;
-    }
-    return {LayoutTable::nhwc(), LayoutTable::nchw()};
+    return plain_layouts(type.shape, format);
   }
 
   [[nodiscard]] std::size_t bytes(const TensorType& type, const Layout& layout) override {

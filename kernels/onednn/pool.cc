@@ -3,6 +3,7 @@
 #include "kernels/onednn/makers.h"
 #include "kernels/onednn/primitive_kernel.h"
 #include "models/base/errors.h"
+#include "models/ops/quantized.h"
 
 namespace bench::onednn {
 namespace {
@@ -30,23 +31,25 @@ std::vector<Pooling> poolings(Context& context, const Graph& graph, const Node& 
   const Window& window = attributes.window;
   const DType dtype = graph.type(y).dtype;
   std::vector<Pooling> result;
-  for (const Layout& layout : activation_layouts(context, attributes.input, format)) {
+  const TensorType x{.dtype = dtype, .shape = attributes.input};
+  for (const Layout& layout : activation_layouts(context, x, format)) {
     Pooling pooling;
     pooling.layout = layout;
-    pooling.x = context.layouts.desc({.dtype = dtype, .shape = attributes.input}, layout);
+    pooling.x = context.layouts.desc(x, layout);
     pooling.y = context.layouts.desc(graph.type(y), layout);
-    pooling.forward = {context.engine,
-                       prop_kind::forward_training,
-                       kind,
-                       pooling.x,
-                       pooling.y,
-                       pair(window.stride),
-                       pair(window.kernel),
-                       {window.dilation[0] - 1, window.dilation[1] - 1},
-                       pair(window.pad_before),
-                       pair(window.pad_after),
-                       base_attributes(),
-                       /*allow_empty=*/true};
+    pooling.forward = {
+        context.engine,
+        is_quantized(dtype) ? prop_kind::forward_inference : prop_kind::forward_training,
+        kind,
+        pooling.x,
+        pooling.y,
+        pair(window.stride),
+        pair(window.kernel),
+        {window.dilation[0] - 1, window.dilation[1] - 1},
+        pair(window.pad_before),
+        pair(window.pad_after),
+        base_attributes(),
+        /*allow_empty=*/true};
     if (pooling.forward) {
       result.push_back(pooling);
     }
@@ -63,6 +66,7 @@ double seconds(const Context& context, const Pooling& pooling, const char* imple
 
 std::vector<Candidate> forward(Context& context, const Graph& graph, const Node& node,
                                DataFormat format, algorithm kind) {
+  const bool quanta = is_quantized(graph.type(node.inputs[0]).dtype);
   std::vector<Candidate> candidates;
   for (const Pooling& pooling : poolings(context, graph, node, node.outputs[0], format, kind)) {
     const auto& desc = pooling.forward;
@@ -74,7 +78,11 @@ std::vector<Candidate> forward(Context& context, const Graph& graph, const Node&
     std::vector<Argument> arguments;
     arguments.push_back({DNNL_ARG_SRC, pooling.x, From::input, 0});
     arguments.push_back({DNNL_ARG_DST, pooling.y, From::output, 0});
-    if (kind == algorithm::pooling_max) {
+    if (kind == algorithm::pooling_max && quanta) {
+      // There is never a backward pass here.
+      candidate.outputs.emplace_back("no indices");
+      candidate.opaque_bytes.push_back(0);
+    } else if (kind == algorithm::pooling_max) {
       candidate.outputs.emplace_back(fmt::format("indices of {}", pooling.layout.token()));
       candidate.opaque_bytes.push_back(desc.workspace_desc().get_size());
       arguments.push_back({DNNL_ARG_WORKSPACE, desc.workspace_desc(), From::output, 1});

@@ -1,18 +1,11 @@
 #include "kernels/onednn/quantized.h"
 
 #include <algorithm>
-#include <map>
 
 #include "kernels/onednn/isa.h"
 #include "kernels/onednn/primitive_kernel.h"
 #include "kernels/onednn/vector_kernel.h"
-#include "models/ops/channel_shuffle.h"
-#include "models/ops/channel_slice.h"
-#include "models/ops/concat.h"
-#include "models/ops/flatten.h"
-#include "models/ops/pool.h"
 #include "models/ops/quantized.h"
-#include "models/ops/spatial_pad.h"
 
 namespace bench::onednn {
 namespace {
@@ -47,42 +40,6 @@ Candidate conversion(Context& context, const Graph& graph, const Node& node, con
   candidate.inputs = {from};
   candidate.outputs = {to};
   return candidate;
-}
-
-std::vector<Candidate> pool(Context& context, const Graph& graph, const Node& node,
-                            DataFormat format, algorithm kind) {
-  const Window& window = node.attributes.as<PoolAttributes>().window;
-  const Layout layout = quantized_layout(graph.shape(node.inputs[0]), format);
-  const auto x = context.layouts.desc(graph.type(node.inputs[0]), layout);
-  const auto y = context.layouts.desc(graph.type(node.outputs[0]), layout);
-  const auto pair = [](const std::array<std::int64_t, 2>& values) {
-    return dnnl::memory::dims(values.begin(), values.end());
-  };
-  const dnnl::pooling_forward::primitive_desc desc(
-      context.engine, prop_kind::forward_inference, kind, x, y, pair(window.stride),
-      pair(window.kernel), {window.dilation[0] - 1, window.dilation[1] - 1},
-      pair(window.pad_before), pair(window.pad_after), base_attributes());
-  Candidate candidate =
-      primitive_candidate(context, graph, node, desc,
-                          {{DNNL_ARG_SRC, x, From::input, 0}, {DNNL_ARG_DST, y, From::output, 0}});
-  candidate.inputs = {layout};
-  candidate.outputs = {layout};
-  if (kind == algorithm::pooling_max) {
-    // There is never a backward pass here: no indices.
-    candidate.outputs.emplace_back("no indices");
-    candidate.opaque_bytes = {0, 0};
-  }
-  return {candidate};
-}
-
-std::vector<Candidate> max_pool_quanta(Context& context, const Graph& graph, const Node& node,
-                                       DataFormat format) {
-  return pool(context, graph, node, format, algorithm::pooling_max);
-}
-
-std::vector<Candidate> avg_pool_quanta(Context& context, const Graph& graph, const Node& node,
-                                       DataFormat format) {
-  return pool(context, graph, node, format, algorithm::pooling_avg_exclude_padding);
 }
 
 /// Images of quanta and the means of their channels.
@@ -129,24 +86,22 @@ std::vector<Candidate> quantize(Context& context, const Graph& graph, const Node
                                 DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
   const double scale = node.attributes.as<QuantizeAttributes>().scale;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    candidates.push_back(conversion(context, graph, node, layout, quantized_layout(shape, format),
-                                    constant_scale(DNNL_ARG_TO, scale)));
-  }
-  return candidates;
+  return per_layout(
+      activation_layouts(context, graph.type(node.inputs[0]), format), [&](const Layout& layout) {
+        return conversion(context, graph, node, layout, quantized_layout(shape, format),
+                          constant_scale(DNNL_ARG_TO, scale));
+      });
 }
 
 std::vector<Candidate> dequantize(Context& context, const Graph& graph, const Node& node,
                                   DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
   const double scale = node.attributes.as<DequantizeAttributes>().scale;
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(context, shape, format)) {
-    candidates.push_back(conversion(context, graph, node, quantized_layout(shape, format), layout,
-                                    constant_scale(DNNL_ARG_FROM, scale)));
-  }
-  return candidates;
+  return per_layout(activation_layouts(context, graph.type(node.outputs[0]), format),
+                    [&](const Layout& layout) {
+                      return conversion(context, graph, node, quantized_layout(shape, format),
+                                        layout, constant_scale(DNNL_ARG_FROM, scale));
+                    });
 }
 
 std::vector<Candidate> quantized_add(Context& context, const Graph& graph, const Node& node,
@@ -182,15 +137,14 @@ std::vector<Candidate> quantized_spatial_mean(Context& context, const Graph& gra
   const Mean mean{.images = x.shape[0],
                   .channels = x.shape[1],
                   .area = x.shape[2] * x.shape[3],
-                  .nhwc = layout == LayoutTable::nhwc(),
+                  .nhwc = layout == nhwc(),
                   .scale = static_cast<float>(node.attributes.as<DequantizeAttributes>().scale)};
   const bool is_signed = x.dtype == DType::s8;
-  Candidate candidate =
-      vector_candidate(context, graph, node, {layout}, {LayoutTable::canonical(2)},
-                       [mean, is_signed](const Launch& launch) {
-                         is_signed ? mean_over_space<std::int8_t>(launch, mean)
-                                   : mean_over_space<std::uint8_t>(launch, mean);
-                       });
+  Candidate candidate = vector_candidate(context, graph, node, {layout}, {row_major(2)},
+                                         [mean, is_signed](const Launch& launch) {
+                                           is_signed ? mean_over_space<std::int8_t>(launch, mean)
+                                                     : mean_over_space<std::uint8_t>(launch, mean);
+                                         });
   candidate.implementation = "quanta";
   return {candidate};
 }
@@ -200,19 +154,6 @@ bool runs_on_quanta(const Graph& graph, const Node& node) {
          std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
            return !graph.type(id).opaque && is_quantized(graph.type(id).dtype);
          });
-}
-
-Maker* mover_of_quanta(const OpDef* op) {
-  static const std::map<const OpDef*, Maker*> kMakers{{&kAvgPool, avg_pool_quanta},
-                                                      {&kChannelPad, join_quanta},
-                                                      {&kChannelShuffle, shuffle_quanta},
-                                                      {&kChannelSlice, join_quanta},
-                                                      {&kConcat, join_quanta},
-                                                      {&kFlatten, flatten_quanta},
-                                                      {&kMaxPool, max_pool_quanta},
-                                                      {&kSpatialPad, pad_quanta}};
-  const auto found = kMakers.find(op);
-  return found == kMakers.end() ? nullptr : found->second;
 }
 
 Support supports_quantized(const Context& context, const Graph& graph, const Node& node) {
@@ -227,9 +168,9 @@ Support supports_quantized(const Context& context, const Graph& graph, const Nod
 
 Layout quantized_layout(const Shape& shape, DataFormat format) {
   if (shape.rank() != 4) {
-    return LayoutTable::canonical(shape.rank());
+    return row_major(shape.rank());
   }
-  return format == DataFormat::nchw ? LayoutTable::nchw() : LayoutTable::nhwc();
+  return format == DataFormat::nchw ? nchw() : nhwc();
 }
 
 }  // namespace bench::onednn

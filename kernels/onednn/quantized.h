@@ -9,8 +9,6 @@ namespace bench::onednn {
 
 /// Returns true if the node reads or writes quanta.
 bool runs_on_quanta(const Graph& graph, const Node& node);
-/// The maker for an op that passes quanta on; null if the op has no such form here.
-Maker* mover_of_quanta(const OpDef* op);
 /// For a node that runs on quanta. No if the processor lacks the instructions or oneDNN has only
 /// its slow reference.
 Support supports_quantized(const Context& context, const Graph& graph, const Node& node);
@@ -21,11 +19,5 @@ Layout quantized_layout(const Shape& shape, DataFormat format);
 // quantized_layers.cc
 /// Why the convolution or fully connected layer cannot run fast; yes when it can.
 Support supports_quantized_layer(const Context& context, const Graph& graph, const Node& node);
-
-// quantized_movers.cc
-Maker join_quanta;
-Maker shuffle_quanta;
-Maker pad_quanta;
-Maker flatten_quanta;
 
 }  // namespace bench::onednn

@@ -1,3 +1,4 @@
+#include <fmt/ostream.h>
 #include <string_view>
 
 #include "kernels/onednn/epilogue.h"
@@ -98,7 +99,7 @@ dnnl::inner_product_forward::primitive_desc describe_fully_connected(const Conte
                                                                      const Graph& graph,
                                                                      const Node& node) {
   const Layer layer = layer_of(node);
-  const Layout rows = LayoutTable::canonical(2);
+  const Layout rows = row_major(2);
   return {context.engine,
           prop_kind::forward_inference,
           context.layouts.desc(graph.type(node.inputs[0]), rows),
@@ -115,8 +116,8 @@ Support is_fast(const PrimitiveDesc& desc, const Node& node) {
     return {};
   }
   return {.yes = false,
-          .why_not =
-              fmt::format("onednn has no fast {} {{{}}}", node.op->name, printed(node.attributes))};
+          .why_not = fmt::format("onednn has no fast {} {{{}}}", node.op->name,
+                                 fmt::streamed(node.attributes))};
 }
 
 /// The candidate of either primitive; empty if it could not be created.
@@ -131,7 +132,7 @@ std::vector<Candidate> layer_candidates(Context& context, const Graph& graph, co
   Candidate candidate;
   candidate.implementation = desc.impl_info_str();
   candidate.inputs = {x, context.layouts.remember(graph.type(node.inputs[1]), desc.weights_desc()),
-                      LayoutTable::canonical(1)};
+                      row_major(1)};
   candidate.outputs = {y};
   const Desc weight_scales(dims(graph.shape(node.inputs[2])), data_type(DType::f32), Tag::a);
   std::vector<Argument> arguments{
@@ -144,7 +145,7 @@ std::vector<Candidate> layer_candidates(Context& context, const Graph& graph, co
     arguments.push_back(constant_scale(DNNL_ARG_DST, layer.output.scale));
   }
   if (layer.epilogue.bias) {
-    candidate.inputs.push_back(LayoutTable::canonical(1));
+    candidate.inputs.push_back(row_major(1));
     arguments.push_back({DNNL_ARG_BIAS, desc.bias_desc(), From::input, 3});
   }
   candidate.workspace_bytes = desc.scratchpad_desc().get_size();
@@ -164,8 +165,7 @@ std::vector<Candidate> layer_candidates(Context& context, const Graph& graph, co
 
 Support supports_quantized_layer(const Context& context, const Graph& graph, const Node& node) {
   if (node.op == &kQuantizedConv2d) {
-    return is_fast(describe_conv2d(context, graph, node, LayoutTable::nhwc(), LayoutTable::nhwc()),
-                   node);
+    return is_fast(describe_conv2d(context, graph, node, nhwc(), nhwc()), node);
   }
   return is_fast(describe_fully_connected(context, graph, node), node);
 }
@@ -173,13 +173,9 @@ Support supports_quantized_layer(const Context& context, const Graph& graph, con
 std::vector<Candidate> quantized_conv2d(Context& context, const Graph& graph, const Node& node,
                                         DataFormat format) {
   const Layout x = quantized_layout(graph.shape(node.inputs[0]), format);
-  // A result in f32 may have any layout that the next kernel prefers, if oneDNN can write it.
-  const std::vector<Layout> results =
-      is_quantized(graph.type(node.outputs[0]).dtype)
-          ? std::vector<Layout>{x}
-          : activation_layouts(context, graph.shape(node.outputs[0]), format);
   std::vector<Candidate> candidates;
-  for (const Layout& y : results) {
+  // A result in f32 may have any layout that the next kernel prefers, if oneDNN can write it.
+  for (const Layout& y : activation_layouts(context, graph.type(node.outputs[0]), format)) {
     const auto desc = describe_conv2d(context, graph, node, x, y);
     for (Candidate& candidate : layer_candidates(context, graph, node, desc, x, y)) {
       candidates.push_back(std::move(candidate));
@@ -190,7 +186,7 @@ std::vector<Candidate> quantized_conv2d(Context& context, const Graph& graph, co
 
 std::vector<Candidate> quantized_fully_connected(Context& context, const Graph& graph,
                                                  const Node& node, DataFormat /*format*/) {
-  const Layout rows = LayoutTable::canonical(2);
+  const Layout rows = row_major(2);
   return layer_candidates(context, graph, node, describe_fully_connected(context, graph, node),
                           rows, rows);
 }

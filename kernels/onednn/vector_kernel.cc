@@ -11,7 +11,7 @@ class VectorKernel final : public Kernel {
       : team_(team), body_(std::move(body)) {}
   void launch(Stream& /*stream*/, std::span<const TensorView> inputs,
               std::span<const TensorView> outputs, void* workspace) override {
-    body_({.team = team_, .inputs = inputs, .outputs = outputs, .workspace = workspace});
+    body_({{.inputs = inputs, .outputs = outputs, .workspace = workspace}, team_});
   }
 
  private:
@@ -36,9 +36,7 @@ cpu::ChannelView channel_view(const Context& context, const Shape& shape, const 
   }
   view.spatial = shape[2] * shape[3];
   view.block = context.block;
-  view.kind = layout == LayoutTable::nchw()   ? Kind::nchw
-              : layout == LayoutTable::nhwc() ? Kind::nhwc
-                                              : Kind::blocked;
+  view.kind = layout == nchw() ? Kind::nchw : layout == nhwc() ? Kind::nhwc : Kind::blocked;
   return view;
 }
 

@@ -33,7 +33,7 @@ double derivative_of(ActivationKind kind, double v) {
     case ActivationKind::hard_swish:
       return v <= -3 ? 0 : v >= 3 ? 1 : (2 * v + 3) / 6;
   }
-  throw InternalError(fmt::format("unknown activation {}", printed(kind)));
+  throw InternalError(fmt::format("unknown activation {}", name_of(kind)));
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ double activate(ActivationKind kind, double x) {
     case ActivationKind::hard_swish:
       return x * clamp_to(x + 3, 0, 6) / 6;
   }
-  throw InternalError(fmt::format("unknown activation {}", printed(kind)));
+  throw InternalError(fmt::format("unknown activation {}", name_of(kind)));
 }
 
 Operation activation(const Graph&, const Node& node) {

@@ -1,5 +1,6 @@
 #include "kernels/runtime/candidate_timer.h"
 
+#include <fmt/ostream.h>
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -27,11 +28,11 @@ constexpr std::size_t kNumbers = std::size_t{1} << 18U;
 
 /// The key by which equal nodes are timed only once.
 std::string key_of(const Graph& graph, const Node& node, const Candidate& candidate) {
-  std::string key = fmt::format("{} {{{}}} {} {}", node.op->name, printed(node.attributes),
+  std::string key = fmt::format("{} {{{}}} {} {}", node.op->name, fmt::streamed(node.attributes),
                                 candidate.implementation, candidate.workspace_bytes);
   const auto append = [&](const std::vector<ValueId>& values, const std::vector<Layout>& layouts) {
     for (std::size_t i = 0; i < values.size(); ++i) {
-      key += fmt::format(" {} {}", printed(graph.type(values[i])), layouts[i].token());
+      key += fmt::format(" {} {}", fmt::streamed(graph.type(values[i])), layouts[i].token());
     }
   };
   append(node.inputs, candidate.inputs);

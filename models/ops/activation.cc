@@ -27,25 +27,27 @@ std::vector<TensorType> infer_backward(const OpContext& context) {
 
 }  // namespace
 
-std::ostream& operator<<(std::ostream& out, ActivationKind kind) {
+std::string_view name_of(ActivationKind kind) {
   switch (kind) {
     case ActivationKind::none:
-      return out << "none";
+      return "none";
     case ActivationKind::relu:
-      return out << "relu";
+      return "relu";
     case ActivationKind::relu6:
-      return out << "relu6";
+      return "relu6";
     case ActivationKind::sigmoid:
-      return out << "sigmoid";
+      return "sigmoid";
     case ActivationKind::hard_sigmoid:
-      return out << "hard_sigmoid";
+      return "hard_sigmoid";
     case ActivationKind::silu:
-      return out << "silu";
+      return "silu";
     case ActivationKind::hard_swish:
-      return out << "hard_swish";
+      return "hard_swish";
   }
-  return out;
+  return "?";
 }
+
+std::ostream& operator<<(std::ostream& out, ActivationKind kind) { return out << name_of(kind); }
 
 std::ostream& operator<<(std::ostream& out, const ActivationAttributes& attributes) {
   return out << attributes.kind;

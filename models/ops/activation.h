@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <string_view>
 
 #include "models/ir/op.h"
 
@@ -17,6 +18,7 @@ enum class ActivationKind : std::uint8_t {
   silu,
   hard_swish
 };
+std::string_view name_of(ActivationKind kind);
 std::ostream& operator<<(std::ostream& out, ActivationKind kind);
 
 /// Returns true if the derivative is a function of the output; otherwise it needs the input.

@@ -36,10 +36,11 @@ double AllReduceTiming::median() const {
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-/// A tower's memory, its stream, and the barrier at which all begin.
-class AllReduceTrial::Tower {
+/// A tower's memory and stream. An all-reduce of one element is the barrier at which all begin: it
+/// has a deadline and reports missing towers.
+class AllReduceTrial::Part {
  public:
-  Tower(AllReduceTrial& trial, int rank, Backend& backend, Stream& stream, const Patience& patience)
+  Part(AllReduceTrial& trial, int rank, Backend& backend, Stream& stream, const Patience& patience)
       : trial_(trial),
         rank_(rank),
         backend_(backend),
@@ -66,7 +67,7 @@ class AllReduceTrial::Tower {
                   [this, spec] { add_all(*members_[spec], adds_by_nccl(plan().specs[spec])); });
       }
     }
-    meet();  // No tower leaves before all have the others' elements.
+    wait_for_all();  // No tower leaves before all have the others' elements.
   }
 
  private:
@@ -74,7 +75,7 @@ class AllReduceTrial::Tower {
   [[nodiscard]] std::byte* view(std::size_t index) const {
     return memory_->data() + offsets_[index];
   }
-  void meet() {
+  void wait_for_all() {
     CollectiveMember& gate = *members_.back();
     gate.wait(gate.start({.data = word_->data(), .elements = 1}), patience_);
   }
@@ -109,7 +110,7 @@ class AllReduceTrial::Tower {
   template <class Work>
   void time_once(std::size_t spec, bool timed, const Work& work) {
     stream_.synchronize();
-    meet();
+    wait_for_all();
     const auto begin = steady_clock::now();
     for (int link = 0; link < plan().chained; ++link) {
       work();
@@ -144,7 +145,7 @@ AllReduceTrial::~AllReduceTrial() = default;
 
 void AllReduceTrial::run(int rank, Backend& backend, Stream& stream, const Patience& patience) {
   try {
-    Tower(*this, rank, backend, stream, patience).run();
+    Part(*this, rank, backend, stream, patience).run();
   } catch (const std::exception& error) {
     cancel(rank, error.what());
     throw;

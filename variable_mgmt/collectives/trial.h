@@ -66,8 +66,8 @@ class AllReduceTrial {
     std::chrono::steady_clock::time_point begin;
     std::chrono::steady_clock::time_point end;
   };
-  /// One tower's run.
-  class Tower;
+  /// A tower's part in the trial.
+  class Part;
   [[nodiscard]] std::vector<Span>& spans(std::size_t spec, int rank) {
     return spans_[spec * plan_.names.size() + static_cast<std::size_t>(rank)];
   }

@@ -62,9 +62,9 @@ std::vector<RegionRange> whole_region(std::span<const OptimizerSegment> segments
   return parts;
 }
 
-SharedRegion::SharedRegion(TowerBarrier& group, Peers& peers, int tower, Tower& owner,
+SharedRegion::SharedRegion(Barrier& barrier, Peers& peers, int tower, Tower& owner,
                            TensorView region, DType dtype, std::vector<RegionRange> parts)
-    : group_(group),
+    : barrier_(barrier),
       peers_(peers),
       tower_(tower),
       owner_(owner),
@@ -75,12 +75,12 @@ SharedRegion::SharedRegion(TowerBarrier& group, Peers& peers, int tower, Tower& 
       threads_(owner.backend().host_threads()) {
   check(dtype == DType::f32 || dtype == DType::f64, "a shared region must be f32 or f64");
   check(all().last * size_of(dtype) <= region.bytes, "a shared region's parts exceed its size");
-  meet();
+  publish();
   if (owner.backend().shares_host_memory()) {
     return;
   }
   peers_.reaches_all[index(tower_)] = reaches_all_peers() ? 1 : 0;
-  group_.arrive();
+  barrier_.arrive();
   by_peers_ = std::all_of(peers_.reaches_all.begin(), peers_.reaches_all.end(),
                           [](char reaches) { return reaches != 0; });
   if (by_peers_) {
@@ -88,12 +88,12 @@ SharedRegion::SharedRegion(TowerBarrier& group, Peers& peers, int tower, Tower& 
   }
   staging_ = owner.backend().allocate_staging(std::max<std::size_t>(region.bytes, 1));
   seen_ = staging_->data();
-  meet();
+  publish();
 }
 
-void SharedRegion::meet() {
+void SharedRegion::publish() {
   peers_.memory[index(tower_)] = seen_;
-  group_.arrive();
+  barrier_.arrive();
 }
 
 void SharedRegion::prepare_to_add() {
@@ -166,7 +166,7 @@ void SharedRegion::sum_own_part() {
 
 void SharedRegion::reduce_to_owners() {
   show(all());
-  group_.arrive();
+  barrier_.arrive();
   if (by_peers()) {
     sum_own_part_of_peers();
   } else {
@@ -174,12 +174,12 @@ void SharedRegion::reduce_to_owners() {
     take(own());
   }
   // Wait, or the others' next steps would overwrite what is read here.
-  group_.arrive();
+  barrier_.arrive();
 }
 
 void SharedRegion::spread_from_owners() {
   show(own());
-  group_.arrive();
+  barrier_.arrive();
   const std::size_t size = size_of(dtype_);
   for (std::size_t tower = 0; tower < parts_.size(); ++tower) {
     if (tower == index(tower_)) {
@@ -201,7 +201,7 @@ void SharedRegion::spread_from_owners() {
     owner_.wait();
   }
   // Wait until all towers have read what this one shows.
-  group_.arrive();
+  barrier_.arrive();
 }
 
 }  // namespace bench

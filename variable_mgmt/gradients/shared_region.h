@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "variable_mgmt/gradients/peer_sum.h"
+#include "variable_mgmt/towers/barrier.h"
 #include "variable_mgmt/towers/tower.h"
-#include "variable_mgmt/towers/tower_barrier.h"
 
 namespace bench {
 
@@ -26,11 +26,11 @@ std::vector<RegionRange> divide_region(std::span<const OptimizerSegment> segment
 /// Assigns the whole region to the first tower.
 std::vector<RegionRange> whole_region(std::span<const OptimizerSegment> segments, int towers);
 
-/// The same flat region (f32 or f64) on every tower of a group, with an owner for each part. Each
-/// tower constructs its own object and calls it on its thread. Every call waits for the other
-/// towers' same call, and may throw Cancelled. If devices compute in the host's memory or
-/// reach each other's, the other towers access the region itself. Otherwise they see a copy in the
-/// host's memory.
+/// The same flat region (f32 or f64) on every tower, with an owner for each part. Each tower
+/// constructs its own object and calls it on its thread. Every call waits for the other towers'
+/// same call, and may throw Cancelled. If devices compute in the host's memory or reach each
+/// other's, the other towers access the region itself. Otherwise they see a copy in the host's
+/// memory.
 class SharedRegion {
  public:
   /// One entry per tower, by number; all towers share the same object.
@@ -42,7 +42,7 @@ class SharedRegion {
     std::vector<char> reaches_all;
   };
 
-  SharedRegion(TowerBarrier& group, Peers& peers, int tower, Tower& owner, TensorView region,
+  SharedRegion(Barrier& barrier, Peers& peers, int tower, Tower& owner, TensorView region,
                DType dtype, std::vector<RegionRange> parts);
 
   /// The part that this tower owns.
@@ -62,7 +62,7 @@ class SharedRegion {
   static std::size_t index(int tower) { return static_cast<std::size_t>(tower); }
   [[nodiscard]] RegionRange all() const;
   /// Publishes the address of the region, or of its copy, to the other towers.
-  void meet();
+  void publish();
   [[nodiscard]] bool reaches_all_peers() const;
   /// Copy between the region and the copy that the others see, if there is one.
   void show(RegionRange range);
@@ -72,7 +72,7 @@ class SharedRegion {
   template <class T>
   void sum_own_part();
 
-  TowerBarrier& group_;
+  Barrier& barrier_;
   Peers& peers_;
   const int tower_;
   Tower& owner_;

@@ -14,7 +14,8 @@ std::vector<RegionRange> parts_of(std::span<const OptimizerSegment> segments, in
 }
 
 std::vector<RegionRange> parts_of(const TowerContext& context, const StrategySettings& settings) {
-  return parts_of(context.tower.executor().segments(), context.communicator.group.size(), settings);
+  return parts_of(context.tower.executor().segments(), context.communicator.barrier.size(),
+                  settings);
 }
 
 /// Every variable has one holder, which adds the towers' gradients and updates it. Then all towers
@@ -23,11 +24,11 @@ class ParameterServer final : public UpdateStrategy {
  public:
   ParameterServer(const TowerContext& context, const StrategySettings& settings)
       : tower_(context.tower),
-        group_(context.communicator.group),
-        gradients_(context.communicator.group, context.communicator.gradients, context.number,
+        barrier_(context.communicator.barrier),
+        gradients_(context.communicator.barrier, context.communicator.gradients, context.number,
                    context.tower, context.tower.executor().gradients(), settings.optimizer.dtype,
                    parts_of(context, settings)),
-        variables_(context.communicator.group, context.communicator.variables, context.number,
+        variables_(context.communicator.barrier, context.communicator.variables, context.number,
                    context.tower, context.tower.executor().variables(), settings.optimizer.dtype,
                    parts_of(context, settings)),
         votes_(context.communicator.votes),
@@ -99,17 +100,17 @@ class ParameterServer final : public UpdateStrategy {
     tower_.fetch_state();
     tower_.wait();
     votes_[number_] = tower_.seen_state().finite;
-    group_.arrive();
+    barrier_.arrive();
     std::int32_t all = 1;
     for (const std::int32_t vote : votes_) {
       all = vote == 0 ? 0 : all;
     }
-    group_.arrive();
+    barrier_.arrive();
     tower_.set_finite(all);
   }
 
   Tower& tower_;
-  TowerBarrier& group_;
+  Barrier& barrier_;
   SharedRegion gradients_;
   SharedRegion variables_;
   std::vector<std::int32_t>& votes_;
@@ -127,7 +128,7 @@ class ParameterServer final : public UpdateStrategy {
 
 std::unique_ptr<UpdateStrategy> make_parameter_server(const TowerContext& context,
                                                       const StrategySettings& settings) {
-  return context.communicator.group.size() == 1 && !settings.staged
+  return context.communicator.barrier.size() == 1 && !settings.staged
              ? make_independent(context, settings)
              : std::make_unique<ParameterServer>(context, settings);
 }

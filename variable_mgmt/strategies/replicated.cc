@@ -92,7 +92,7 @@ std::size_t narrow_bytes(std::span<const OptimizerSegment> segments,
 std::unique_ptr<UpdateStrategy> make_replicated(const TowerContext& context,
                                                 const StrategySettings& settings) {
   // NCCL on one device adds nothing, but lets a user try it.
-  return context.communicator.group.size() == 1 && !settings.relaxed &&
+  return context.communicator.barrier.size() == 1 && !settings.relaxed &&
                  !context.communicator.by_nccl
              ? make_independent(context, settings)
              : std::make_unique<Replicated>(context, settings);

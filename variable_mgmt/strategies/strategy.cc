@@ -13,7 +13,7 @@ std::string_view name_of(GradientReduction reduction) {
 }
 
 TowerCommunicator::TowerCommunicator(int towers, const SumSettings& sums)
-    : group(towers),
+    : barrier(towers),
       by_nccl(adds_by_nccl(sums.spec)),
       gradients(towers),
       variables(towers),
@@ -28,7 +28,7 @@ TowerCommunicator::TowerCommunicator(int towers, const SumSettings& sums)
 }
 
 void TowerCommunicator::cancel(int tower, const std::string& reason) noexcept {
-  group.cancel();
+  barrier.cancel();
   collective->cancel(tower, reason);
 }
 

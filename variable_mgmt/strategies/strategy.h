@@ -11,8 +11,8 @@
 
 #include "variable_mgmt/gradients/gradient_sums.h"
 #include "variable_mgmt/gradients/shared_region.h"
+#include "variable_mgmt/towers/barrier.h"
 #include "variable_mgmt/towers/tower.h"
-#include "variable_mgmt/towers/tower_barrier.h"
 
 namespace bench {
 
@@ -77,7 +77,7 @@ struct TowerCommunicator {
   /// Ends the towers' waits for each other. From any thread.
   void cancel(int tower, const std::string& reason) noexcept;
 
-  TowerBarrier group;
+  Barrier barrier;
   bool by_nccl;
   std::unique_ptr<Collective> collective;
   SharedRegion::Peers gradients;

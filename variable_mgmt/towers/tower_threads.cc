@@ -5,11 +5,8 @@
 #include <system_error>
 #include <typeinfo>
 
-#include "kernels/executor.h"
 #include "models/base/errors.h"
 #include "models/base/threads.h"
-#include "variable_mgmt/collectives/collective.h"
-#include "variable_mgmt/towers/tower_barrier.h"
 
 namespace bench {
 namespace {

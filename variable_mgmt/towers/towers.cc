@@ -10,7 +10,7 @@ Towers::Towers(TowerThreads& threads, const Make& make, const SumSettings& sums)
     run([&](int number) {
       member(number) = make(number, communicator_);
       // Passes of the network may be long, so they end at a cancellation, too.
-      member(number).tower->executor().set_cancelled(&communicator_.group.cancelled());
+      member(number).tower->executor().set_cancelled(&communicator_.barrier.cancelled());
     });
   } catch (...) {
     clear();

@@ -66,7 +66,7 @@ TEST(SeveralTowers, ReportHowTheirStepTimesAreSpent) {
     const auto steps = std::accumulate(run.result.steps.begin(), run.result.steps.end(),
                                        std::chrono::nanoseconds(0));
     ASSERT_EQ(run.result.shares.size(), 2U) << strategy;
-    for (const TowerShare& share : run.result.shares) {
+    for (const StepTimes& share : run.result.shares) {
       EXPECT_GT(share.input.count(), 0) << strategy;
       EXPECT_GT(share.computing.count(), 0) << strategy;
       EXPECT_GT(share.updating.count(), 0) << strategy;
@@ -89,15 +89,15 @@ TEST(SeveralTowers, ReportNoSharesOnAsynchronousDevices) {
   EXPECT_THAT(run.result.shares, testing::IsEmpty());
 }
 
-TEST(TowerShares, ArePrintedAsSharesOfTheSteps) {
+TEST(StepTimes, ArePrintedAsSharesOfTheSteps) {
   using std::chrono::milliseconds;
   std::ostringstream out;
-  const std::vector<TowerShare> shares{{.input = milliseconds(2),
-                                        .computing = milliseconds(70),
-                                        .exposed_communication = milliseconds(16),
-                                        .updating = milliseconds(8),
-                                        .host = milliseconds(4),
-                                        .waiting = milliseconds(6)}};
+  const std::vector<StepTimes> shares{{.input = milliseconds(2),
+                                       .computing = milliseconds(70),
+                                       .exposed_communication = milliseconds(16),
+                                       .updating = milliseconds(8),
+                                       .host = milliseconds(4),
+                                       .waiting = milliseconds(6)}};
   print_shares(out, shares, milliseconds(100));
   EXPECT_EQ(out.str(),
             "tower 0: input 2.0 % of the step time, computing 70.0 %, exposed communication 16.0 % "

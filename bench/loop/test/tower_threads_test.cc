@@ -6,7 +6,7 @@
 #include <system_error>
 #include <thread>
 
-#include "variable_mgmt/towers/tower_barrier.h"
+#include "variable_mgmt/towers/barrier.h"
 #include "variable_mgmt/towers/tower_threads.h"
 
 namespace bench {
@@ -16,16 +16,16 @@ using testing::ElementsAre;
 
 TEST(TowerThreads, ThrowWhatFailedFirstAndNotWhatWaitedForIt) {
   TowerThreads threads(3);
-  TowerBarrier group(3);
+  Barrier barrier(3);
   try {
     threads.run(
         [&](int tower) {
           if (tower == 1) {
             throw DataError("no data");
           }
-          group.arrive();
+          barrier.arrive();
         },
-        [&](int) { group.cancel(); });
+        [&](int) { barrier.cancel(); });
     FAIL();
   } catch (const DataError& error) {
     EXPECT_STREQ(error.what(), "tower 1: no data");

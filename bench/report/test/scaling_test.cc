@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench/loop/tower_shares.h"
+#include "bench/loop/step_times.h"
 
 namespace bench {
 namespace {

@@ -42,14 +42,12 @@ void expect_elements(const Kernel& kernel, const Expected& expected, double tole
   }
 }
 
-TEST(Add, AddsAndActivates) {
-  for (const bool relu : {false, true}) {
-    expect_elements(
-        [&](ThreadTeam& team, const GuardedFloats& a, const GuardedFloats& b, float* y) {
-          add(team, {.count = a.count(), .a = a.data(), .b = b.data(), .relu = relu, .y = y});
-        },
-        [&](double a, double b) { return relu ? std::max(a + b, 0.0) : a + b; }, 1e-7);
-  }
+TEST(Add, AddsTwoTensors) {
+  expect_elements(
+      [](ThreadTeam& team, const GuardedFloats& a, const GuardedFloats& b, float* y) {
+        add(team, {.count = a.count(), .a = a.data(), .b = b.data(), .y = y});
+      },
+      [](double a, double b) { return a + b; }, 1e-7);
 }
 
 TEST(Scale, MultipliesByTheFactor) {
@@ -74,12 +72,10 @@ TEST(MovingAverage, DecaysTowardsTheBatch) {
       [](double a, double b) { return 0.9 * a + 0.1 * 1.25 * b; }, 2e-7);
 }
 
-TEST(Fill, WritesTheValueAndNothingElse) {
+TEST(ZeroBytes, WritesZerosAndNothingElse) {
   for (const std::int64_t count : kCounts) {
     test::for_teams([&](ThreadTeam& team) {
-      const GuardedFloats y(count);
-      fill(team, count, 2.5F, y.data());
-      EXPECT_EQ(y.values(), std::vector<float>(at(count), 2.5F));
+      const GuardedFloats y(random_floats(count, 1));
       zero_bytes(team, y.data(), at(count) * sizeof(float));
       EXPECT_EQ(y.values(), std::vector<float>(at(count), 0.0F));
       EXPECT_TRUE(y.intact());
@@ -92,16 +88,15 @@ TEST(Add, In16BitsRoundsTheSumOnce) {
     SCOPED_TRACE(count);
     const auto first = random_floats(count, 1);
     const auto second = random_floats(count, 2);
-    for (const bool relu : {false, true}) {
+    for (const bool in_place : {false, true}) {
       test::expect_halves_follow_f32([&](test::Run& run) {
         const void* const a = run.input(first);
-        void* const b = relu ? run.overwritten(second) : run.input(second);
+        void* const b = in_place ? run.overwritten(second) : run.input(second);
         add(run.team(), {.dtype = run.dtype(),
                          .count = count,
                          .a = a,
                          .b = b,
-                         .relu = relu,
-                         .y = relu ? b : run.output(count)});
+                         .y = in_place ? b : run.output(count)});
       });
     }
   }

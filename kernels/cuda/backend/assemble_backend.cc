@@ -1,3 +1,4 @@
+#include <fmt/ostream.h>
 #include <map>
 
 #include "kernels/cuda/backend/backend_parts.h"
@@ -56,19 +57,19 @@ class CudaBackend final : public Backend {
     auto result = maker_of(node.op)(context_, graph, node, format);
     if (result.empty()) {
       throw UsageError(fmt::format("cuda cannot run {} {} {{{}}} in --data_format={}",
-                                   node.op->name, node.name, printed(node.attributes),
+                                   node.op->name, node.name, fmt::streamed(node.attributes),
                                    name_of(format)));
     }
     return result;
   }
 
   [[nodiscard]] Layout canonical_layout(const TensorType& type) const override {
-    return canonical(type.shape.rank());
+    return row_major(type.shape.rank());
   }
 
   [[nodiscard]] std::vector<Layout> input_layouts(const TensorType& type,
                                                   DataFormat format) const override {
-    return activation_layouts(type.shape, format);
+    return plain_layouts(type.shape, format);
   }
 
   [[nodiscard]] std::size_t bytes(const TensorType& type, const Layout& /*layout*/) override {

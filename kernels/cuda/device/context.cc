@@ -1,7 +1,5 @@
 #include "kernels/cuda/device/context.h"
 
-#include <array>
-
 #include "kernels/cuda/device/stream.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
@@ -14,10 +12,7 @@ class GpuKernel final : public Kernel {
   explicit GpuKernel(std::function<void(const Launch&)> body) : body_(std::move(body)) {}
   void launch(Stream& stream, std::span<const TensorView> inputs,
               std::span<const TensorView> outputs, void* workspace) override {
-    body_({.stream = handle_of(stream),
-           .inputs = inputs,
-           .outputs = outputs,
-           .workspace = workspace});
+    body_({{.inputs = inputs, .outputs = outputs, .workspace = workspace}, handle_of(stream)});
   }
 
  private:
@@ -25,40 +20,6 @@ class GpuKernel final : public Kernel {
 };
 
 }  // namespace
-
-Layout nchw() { return Layout("nchw"); }
-Layout nhwc() { return Layout("nhwc"); }
-
-Layout canonical(std::size_t rank) {
-  static const std::array<const char*, 5> kTokens{"scalar", "x", "nc", "ncw", "nchw"};
-  check(rank < kTokens.size(), fmt::format("cuda: no layout of rank {}", rank));
-  return Layout(kTokens[rank]);
-}
-
-std::vector<Layout> activation_layouts(const Shape& shape, DataFormat format) {
-  if (shape.rank() != 4) {
-    return {canonical(shape.rank())};
-  }
-  switch (format) {
-    case DataFormat::nchw:
-      return {nchw()};
-    case DataFormat::nhwc:
-      return {nhwc()};
-    case DataFormat::automatic:
-      break;
-  }
-  return {nhwc(), nchw()};
-}
-
-std::vector<Layout> layouts_of(const Graph& graph, const std::vector<ValueId>& values,
-                               const Layout& layout) {
-  std::vector<Layout> layouts;
-  for (const ValueId value : values) {
-    const std::size_t rank = graph.shape(value).rank();
-    layouts.push_back(rank == 4 ? layout : canonical(rank));
-  }
-  return layouts;
-}
 
 View view_of(const Shape& shape, const Layout& layout) {
   View view{.order = layout == nchw() ? Order::nchw : Order::nhwc,

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/backend.h"
+#include "kernels/candidates.h"
 #include "kernels/cuda/backend/convolutions.h"
 #include "kernels/cuda/backend/products.h"
 #include "kernels/cuda/device/properties.h"
@@ -25,38 +25,19 @@ struct Context {
 /// op cannot run with any of the format's layouts.
 using Maker = std::vector<Candidate>(Context&, const Graph&, const Node&, DataFormat);
 
-// Layouts: "nchw" and "nhwc" for activations and filters (OIHW and OHWI), row-major for the rest.
-Layout nchw();
-Layout nhwc();
-/// Row-major: "nchw", "nc", "x" or "scalar" by rank.
-Layout canonical(std::size_t rank);
-/// An activation's layouts under a format, best first; both for rank 4 and automatic.
-std::vector<Layout> activation_layouts(const Shape& shape, DataFormat format);
-/// The layout of each value: `layout` for rank 4, the canonical one for other ranks.
-std::vector<Layout> layouts_of(const Graph& graph, const std::vector<ValueId>& values,
-                               const Layout& layout);
 /// The view of an NxCxHxW or NxC tensor.
 View view_of(const Shape& shape, const Layout& layout);
 
-/// The arguments of one launch of our kernels.
-struct Launch {
-  cudaStream_t stream;
-  std::span<const TensorView> inputs;
-  std::span<const TensorView> outputs;
-  void* workspace;
+/// One candidate per layout of an activation: make(layout, its view).
+template <class Make>
+std::vector<Candidate> per_view(const Shape& shape, DataFormat format, const Make& make) {
+  return per_layout(plain_layouts(shape, format),
+                    [&](const Layout& layout) { return make(layout, view_of(shape, layout)); });
+}
 
-  /// Null for a negative position.
-  [[nodiscard]] const void* in(int position) const {
-    return position < 0 ? nullptr : inputs[static_cast<std::size_t>(position)].data;
-  }
-  [[nodiscard]] void* out(int position) const {
-    return position < 0 ? nullptr : outputs[static_cast<std::size_t>(position)].data;
-  }
-  /// The same for f32 elements, whatever type the activations have.
-  [[nodiscard]] const float* floats_in(int position) const {
-    return static_cast<const float*>(in(position));
-  }
-  [[nodiscard]] float* floats_out(int position) const { return static_cast<float*>(out(position)); }
+/// The arguments of one launch of our kernels.
+struct Launch : LaunchTensors {
+  cudaStream_t stream;
 };
 
 /// This backend's stream of a Stream.

@@ -126,7 +126,7 @@ void launch_avg_pool(cudaStream_t stream, const AvgPool& args) {
 }  // namespace
 
 void avg_pool_forward(cudaStream_t stream, const AvgPool& args) {
-  const Pooling& pooling = args.pooling;
+  const ChannelWindows& pooling = args.pooling;
   const int side = pooling.height.kernel == pooling.width.kernel ? pooling.width.kernel : 0;
   with_pack(pooling, [&](auto tag, auto pack) {
     using T = typename decltype(tag)::type;

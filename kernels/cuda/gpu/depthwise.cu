@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(kDepthwiseLanes) depthwise_data_kernel(Data<T>
 
 /// Calls `body` with the element's type and the pack of channels.
 template <class Body>
-void with_channels(const DepthwiseConvolution& convolution, const Body& body) {
+void with_channels(const ChannelWindows& convolution, const Body& body) {
   with_element(convolution.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const int pack =
@@ -228,8 +228,8 @@ void with_channels(const DepthwiseConvolution& convolution, const Body& body) {
   });
 }
 
-DepthwiseTiling tiling_over(const DepthwiseConvolution& convolution, int pack, int rows,
-                            int place_rows, int place_columns) {
+DepthwiseTiling tiling_over(const ChannelWindows& convolution, int pack, int rows, int place_rows,
+                            int place_columns) {
   return depthwise_tiling(convolution, {.pack = pack,
                                         .rows = rows,
                                         .place_rows = place_rows,
@@ -240,7 +240,7 @@ DepthwiseTiling tiling_over(const DepthwiseConvolution& convolution, int pack, i
 }
 
 void enqueue_forward(cudaStream_t stream, const DepthwiseForward& args, bool turned) {
-  const DepthwiseConvolution& convolution = args.convolution;
+  const ChannelWindows& convolution = args.convolution;
   check(has_depthwise(convolution), "cuda: no kernel for this depthwise convolution");
   with_channels(convolution, [&](auto tag, auto pack) {
     using T = typename decltype(tag)::type;
@@ -270,7 +270,7 @@ void enqueue_forward(cudaStream_t stream, const DepthwiseForward& args, bool tur
 }
 
 /// The convolution that equals the data gradient if strides are 1.
-DepthwiseConvolution turned_around(const DepthwiseConvolution& convolution) {
+ChannelWindows turned_around(const ChannelWindows& convolution) {
   const auto turn = [](const WindowAxis& axis) {
     WindowAxis turned = axis;
     turned.input = axis.output;
@@ -278,7 +278,7 @@ DepthwiseConvolution turned_around(const DepthwiseConvolution& convolution) {
     turned.pad_before = axis.dilation * (axis.kernel - 1) - axis.pad_before;
     return turned;
   };
-  DepthwiseConvolution turned = convolution;
+  ChannelWindows turned = convolution;
   turned.height = turn(convolution.height);
   turned.width = turn(convolution.width);
   return turned;
@@ -286,7 +286,7 @@ DepthwiseConvolution turned_around(const DepthwiseConvolution& convolution) {
 
 }  // namespace
 
-bool has_depthwise(const DepthwiseConvolution& convolution) {
+bool has_depthwise(const ChannelWindows& convolution) {
   const WindowAxis& height = convolution.height;
   const WindowAxis& width = convolution.width;
   const std::int64_t places = std::max(std::int64_t{height.input} * width.input,
@@ -301,7 +301,7 @@ void depthwise_forward(cudaStream_t stream, const DepthwiseForward& args) {
 }
 
 void depthwise_data(cudaStream_t stream, const DepthwiseData& args) {
-  const DepthwiseConvolution& convolution = args.convolution;
+  const ChannelWindows& convolution = args.convolution;
   if (convolution.height.stride == 1 && convolution.width.stride == 1) {
     return enqueue_forward(stream,
                            {.convolution = turned_around(convolution),

@@ -1,12 +1,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "kernels/cuda/device/runtime.h"
-#include "kernels/cuda/gpu/view.h"
 #include "kernels/cuda/gpu/window_axis.h"
-#include "models/base/dtype.h"
 #include "models/ops/activation.h"
 
 // Convolutions in which each channel has a separate filter and gives one channel. All functions
@@ -15,26 +12,17 @@
 
 namespace bench::cuda {
 
-/// x is N, C, H, W and y is N, C, H', W', both in the same order; the filter is C, KH, KW in either
-/// order.
-struct DepthwiseConvolution {
-  DType dtype = DType::f32;
-  Order order = Order::nhwc;
-  std::int64_t batch = 1;
-  std::int64_t channels = 1;
-  WindowAxis height = {};
-  WindowAxis width = {};
-};
+// The windows go over x; y is their output. The filter is C, KH, KW in either order.
 
 /// A block keeps its channels' filters in shared memory; larger filters do not fit.
 inline constexpr int kMostDepthwiseTaps = 64;
 
 /// True if kernels support it: the filter fits, and a batch has fewer than 2^31 places.
-bool has_depthwise(const DepthwiseConvolution& convolution);
+bool has_depthwise(const ChannelWindows& convolution);
 
 /// y = f(x * filter + bias + residual).
 struct DepthwiseForward {
-  DepthwiseConvolution convolution = {};
+  ChannelWindows convolution = {};
   const void* x = nullptr;
   const void* filter = nullptr;
   /// `channels` floats; may be null.
@@ -48,7 +36,7 @@ void depthwise_forward(cudaStream_t stream, const DepthwiseForward& args);
 
 /// dx, from y's gradient. With strides of 1 it is a convolution with the turned filter.
 struct DepthwiseData {
-  DepthwiseConvolution convolution = {};
+  ChannelWindows convolution = {};
   const void* dy = nullptr;
   const void* filter = nullptr;
   void* dx = nullptr;
@@ -57,15 +45,15 @@ void depthwise_data(cudaStream_t stream, const DepthwiseData& args);
 
 /// Scratch of depthwise_filter, in bytes, written and read once; its contents need not be
 /// preserved.
-std::size_t depthwise_filter_workspace_bytes(const DepthwiseConvolution& convolution);
+std::size_t depthwise_filter_workspace_bytes(const ChannelWindows& convolution);
 /// How often depthwise_filter reads dy and x: once, or once per tap if no kernel holds all sums of
 /// a filter.
-int depthwise_filter_reads(const DepthwiseConvolution& convolution);
+int depthwise_filter_reads(const ChannelWindows& convolution);
 
 /// dw, `channels` times KH times KW floats, from y's gradient. Blocks make partial sums that a
 /// second kernel joins.
 struct DepthwiseFilter {
-  DepthwiseConvolution convolution = {};
+  ChannelWindows convolution = {};
   const void* dy = nullptr;
   const void* x = nullptr;
   float* dw = nullptr;

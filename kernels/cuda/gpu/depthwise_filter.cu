@@ -168,13 +168,13 @@ __global__ void __launch_bounds__(kMostJoiningLanes)
   }
 }
 
-int filter_pack(const DepthwiseConvolution& convolution) {
+int filter_pack(const ChannelWindows& convolution) {
   const auto pack =
       static_cast<int>(kPackBytes / static_cast<std::int64_t>(size_of(convolution.dtype)));
   return convolution.order == Order::nchw || convolution.channels % pack != 0 ? 1 : pack;
 }
 
-DepthwiseTiling filter_tiling(const DepthwiseConvolution& convolution) {
+DepthwiseTiling filter_tiling(const ChannelWindows& convolution) {
   int rows = 1;
   with_kind(convolution, [&](auto kind) { rows = decltype(kind)::kRows; });
   return depthwise_tiling(convolution, {.pack = filter_pack(convolution),
@@ -186,7 +186,7 @@ DepthwiseTiling filter_tiling(const DepthwiseConvolution& convolution) {
                                         .fewest = kFewestItems});
 }
 
-int taps_of(const DepthwiseConvolution& convolution) {
+int taps_of(const ChannelWindows& convolution) {
   return convolution.height.kernel * convolution.width.kernel;
 }
 
@@ -211,13 +211,13 @@ void enqueue_sums(cudaStream_t stream, const DepthwiseFilter& args, const Depthw
 
 }  // namespace
 
-std::size_t depthwise_filter_workspace_bytes(const DepthwiseConvolution& convolution) {
+std::size_t depthwise_filter_workspace_bytes(const ChannelWindows& convolution) {
   const auto taps = static_cast<std::size_t>(taps_of(convolution));
   return filter_tiling(convolution).chunks * taps * static_cast<std::size_t>(convolution.channels) *
          sizeof(float);
 }
 
-int depthwise_filter_reads(const DepthwiseConvolution& convolution) {
+int depthwise_filter_reads(const ChannelWindows& convolution) {
   return has_kind(convolution) ? 1 : taps_of(convolution);
 }
 

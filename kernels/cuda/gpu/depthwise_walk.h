@@ -26,7 +26,7 @@ struct TensorSteps {
   std::int64_t column;
 };
 
-inline TensorSteps steps_of(const DepthwiseConvolution& convolution, int height, int width) {
+inline TensorSteps steps_of(const ChannelWindows& convolution, int height, int width) {
   const std::int64_t c = convolution.channels;
   const std::int64_t places = std::int64_t{height} * width;
   if (convolution.order == Order::nchw) {
@@ -43,7 +43,7 @@ struct DepthwiseWalk {
   TensorSteps y;
 };
 
-inline DepthwiseWalk walk_of(const DepthwiseConvolution& convolution) {
+inline DepthwiseWalk walk_of(const ChannelWindows& convolution) {
   const WindowAxis& height = convolution.height;
   const WindowAxis& width = convolution.width;
   return {.height = walk_of(height),
@@ -79,7 +79,7 @@ struct TilingRequest {
   std::int64_t fewest = 1;
 };
 
-inline DepthwiseTiling depthwise_tiling(const DepthwiseConvolution& convolution,
+inline DepthwiseTiling depthwise_tiling(const ChannelWindows& convolution,
                                         const TilingRequest& request) {
   const auto divided_up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
   const bool planes = convolution.order == Order::nchw;
@@ -175,7 +175,7 @@ using AnyWindow = WindowKind<0, 0>;
 
 /// True if kernels are compiled for the window: a square without dilation, of a known side and
 /// stride.
-inline bool has_kind(const DepthwiseConvolution& convolution) {
+inline bool has_kind(const ChannelWindows& convolution) {
   const WindowAxis& height = convolution.height;
   const WindowAxis& width = convolution.width;
   return height.kernel == width.kernel && height.stride == width.stride && height.dilation == 1 &&
@@ -184,7 +184,7 @@ inline bool has_kind(const DepthwiseConvolution& convolution) {
 
 /// Calls `body` with the window's kind.
 template <class Body>
-void with_kind(const DepthwiseConvolution& convolution, const Body& body) {
+void with_kind(const ChannelWindows& convolution, const Body& body) {
   if (!has_kind(convolution)) {
     return body(AnyWindow{});
   }

@@ -115,11 +115,11 @@ __global__ void max_pool_backward_kernel(PoolWalk walk, const T* __restrict__ dy
   }
 }
 
-std::int64_t taps(const Pooling& pooling) {
+std::int64_t taps(const ChannelWindows& pooling) {
   return std::int64_t{pooling.height.kernel} * pooling.width.kernel;
 }
 
-bool names_in_a_byte(const Pooling& pooling) { return taps(pooling) <= 255; }
+bool names_in_a_byte(const ChannelWindows& pooling) { return taps(pooling) <= 255; }
 
 template <class T, int N, class Winner, int kSide>
 void launch_max_pool(cudaStream_t stream, const MaxPool& args) {
@@ -141,14 +141,14 @@ void launch_max_pool_backward(cudaStream_t stream, const MaxPoolBackward& args) 
 
 }  // namespace
 
-std::size_t winner_bytes(const Pooling& pooling) {
+std::size_t winner_bytes(const ChannelWindows& pooling) {
   const std::int64_t outputs =
       pooling.batch * pooling.channels * pooling.height.output * std::int64_t{pooling.width.output};
   return static_cast<std::size_t>(outputs) * (names_in_a_byte(pooling) ? 1 : 2);
 }
 
 void max_pool_forward(cudaStream_t stream, const MaxPool& args) {
-  const Pooling& pooling = args.pooling;
+  const ChannelWindows& pooling = args.pooling;
   check(taps(pooling) <= kMostTaps, "cuda: a window has too many taps for max_pool");
   const int side = pooling.height.kernel == pooling.width.kernel ? pooling.width.kernel : 0;
   with_pack(pooling, [&](auto tag, auto pack) {

@@ -20,7 +20,7 @@ struct PoolWalk {
   std::int64_t images = 1;
 };
 
-inline PoolWalk walk_of(const Pooling& pooling, int pack) {
+inline PoolWalk walk_of(const ChannelWindows& pooling, int pack) {
   const bool planes = pooling.order == Order::nchw;
   const std::int64_t packs = planes ? 1 : pooling.channels / pack;
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
@@ -36,7 +36,7 @@ inline PoolWalk walk_of(const Pooling& pooling, int pack) {
 
 /// Calls body(type of the elements, elements per pack) for a pooling.
 template <class Body>
-void with_pack(const Pooling& pooling, const Body& body) {
+void with_pack(const ChannelWindows& pooling, const Body& body) {
   with_element(pooling.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if (pooling.order == Order::nhwc && pooling.channels % kWidest<T> == 0) {

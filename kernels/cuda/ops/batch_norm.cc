@@ -62,10 +62,8 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_inputs(attributes);
   const TensorType& type = graph.type(node.inputs[0]);
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(type.shape, format)) {
-    const View view = view_of(type.shape, layout);
-    Candidate& candidate = candidates.emplace_back(summing_candidate(
+  return per_view(type.shape, format, [&](const Layout& layout, const View& view) {
+    Candidate candidate = summing_candidate(
         context, graph, node, layout, type.dtype,
         [view, dtype = type.dtype, at, attributes](const Launch& launch, unsigned* tickets) {
           batch_norm_forward(launch.stream, {.view = view,
@@ -81,11 +79,11 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
                                              .variance = launch.floats_out(2),
                                              .workspace = launch.workspace,
                                              .tickets = tickets});
-        }));
+        });
     candidate.may_overwrite = overwrites_of_forward(at);
     add_second_pass(context, type, 1, candidate);
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> batch_norm_inference(Context& context, const Graph& graph, const Node& node,
@@ -93,10 +91,8 @@ std::vector<Candidate> batch_norm_inference(Context& context, const Graph& graph
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_inference_inputs(attributes);
   const TensorType& type = graph.type(node.inputs[0]);
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(type.shape, format)) {
-    const View view = view_of(type.shape, layout);
-    Candidate& candidate = candidates.emplace_back(gpu_candidate(
+  return per_view(type.shape, format, [&](const Layout& layout, const View& view) {
+    Candidate candidate = gpu_candidate(
         context, graph, node, layouts_of(graph, node.inputs, layout), {layout},
         [view, dtype = type.dtype, at, attributes](const Launch& launch) {
           batch_norm_inference(launch.stream, {.view = view,
@@ -110,10 +106,10 @@ std::vector<Candidate> batch_norm_inference(Context& context, const Graph& graph
                                                .activation = attributes.epilogue.activation,
                                                .epsilon = attributes.epsilon,
                                                .y = launch.out(0)});
-        }));
+        });
     candidate.may_overwrite = overwrites_of_forward(at);
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph, const Node& node,
@@ -126,10 +122,8 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
   const int dresidual = !attributes.epilogue.residual ? -1 : attributes.scale ? 3 : 2;
   // x, and dz or its sources.
   const int read_again = dresidual >= 0 ? 2 : 2 + (at.second_dy >= 0 ? 1 : 0) + (at.y >= 0 ? 1 : 0);
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(type.shape, format)) {
-    const View view = view_of(type.shape, layout);
-    Candidate& candidate = candidates.emplace_back(summing_candidate(
+  return per_view(type.shape, format, [&](const Layout& layout, const View& view) {
+    Candidate candidate = summing_candidate(
         context, graph, node, layout, type.dtype,
         [view, dtype = type.dtype, at, attributes, dgamma, dresidual](const Launch& launch,
                                                                       unsigned* tickets) {
@@ -151,11 +145,11 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
                                               .dresidual = launch.out(dresidual),
                                               .workspace = launch.workspace,
                                               .tickets = tickets});
-        }));
+        });
     candidate.may_overwrite = overwrites_of_backward(at, dresidual);
     add_second_pass(context, type, read_again, candidate);
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 }  // namespace bench::cuda

@@ -212,7 +212,7 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
                                      DataFormat format, const Layer& layer) {
   const TensorType& result = graph.type(node.outputs[0]);
   LayerCandidates candidates(context, graph, node);
-  for (const Layout& layout : activation_layouts(layer.x, format)) {
+  for (const Layout& layout : plain_layouts(layer.x, format)) {
     ConvolutionProblem problem{.pass = layer.pass,
                                .dtype = graph.type(node.inputs[0]).dtype,
                                .order = layout == nhwc() ? Order::nhwc : Order::nchw,

@@ -1,3 +1,4 @@
+#include <fmt/ostream.h>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -296,13 +297,13 @@ std::string why_no_batch_norm(const Context& context, const Graph& graph, const 
   }
   return fmt::format("{} cannot compute batch norm statistics in a convolution in {} with {}",
                      context.device.name, name_of(problem.dtype),
-                     printed(node.attributes.as<Conv2dAttributes>().window));
+                     fmt::streamed(node.attributes.as<Conv2dAttributes>().window));
 }
 
 std::vector<Candidate> conv2d_batch_norm(Context& context, const Graph& graph, const Node& node,
                                          DataFormat format) {
   NormCandidates candidates(context, graph, node);
-  for (const Layout& layout : activation_layouts(graph.shape(node.inputs[0]), format)) {
+  for (const Layout& layout : plain_layouts(graph.shape(node.inputs[0]), format)) {
     candidates.add(layout);
   }
   return candidates.take();

@@ -9,22 +9,18 @@ namespace {
 
 using Pass = ConvolutionProblem::Pass;
 
-std::optional<DepthwiseConvolution> depthwise_of(const ConvolutionProblem& problem) {
+std::optional<ChannelWindows> depthwise_of(const ConvolutionProblem& problem) {
   const std::int64_t channels = problem.x[1];
   if (problem.groups == 1 || problem.groups != channels || problem.y[1] != channels) {
     return {};
   }
   const Shape x{problem.x[0], problem.x[1], problem.x[2], problem.x[3]};
-  const DepthwiseConvolution convolution{.dtype = problem.dtype,
-                                         .order = problem.order,
-                                         .batch = problem.x[0],
-                                         .channels = channels,
-                                         .height = window_axis(problem.window, 0, x),
-                                         .width = window_axis(problem.window, 1, x)};
+  const ChannelWindows convolution =
+      channel_windows(problem.window, x, problem.dtype, problem.order);
   return has_depthwise(convolution) ? std::optional(convolution) : std::nullopt;
 }
 
-void run(const DepthwiseConvolution& convolution, Pass pass, const Epilogue& epilogue,
+void run(const ChannelWindows& convolution, Pass pass, const Epilogue& epilogue,
          const Launch& launch) {
   switch (pass) {
     case Pass::forward: {
@@ -57,7 +53,7 @@ void run(const DepthwiseConvolution& convolution, Pass pass, const Epilogue& epi
 std::optional<Candidate> depthwise_candidate(const Context& context, const Graph& graph,
                                              const Node& node, const ConvolutionProblem& problem,
                                              const Layout& layout) {
-  const std::optional<DepthwiseConvolution> found = depthwise_of(problem);
+  const std::optional<ChannelWindows> found = depthwise_of(problem);
   if (!found) {
     return {};
   }

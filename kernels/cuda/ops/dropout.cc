@@ -8,24 +8,23 @@ namespace bench::cuda {
 std::vector<Candidate> dropout(Context& context, const Graph& graph, const Node& node,
                                DataFormat format) {
   const TensorType& type = graph.type(node.inputs[0]);
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(type.shape, format)) {
+  return per_layout(plain_layouts(type.shape, format), [&](const Layout& layout) {
     // Any other rank is one line in canonical order.
     const View view = type.shape.rank() == 4 ? view_of(type.shape, layout)
                                              : View{.channels = type.shape.elements()};
     const Dropout problem{
         .attributes = node.attributes.as<DropoutAttributes>(), .view = view, .dtype = type.dtype};
-    Candidate& candidate = candidates.emplace_back(gpu_candidate(
-        context, graph, node, {layout, canonical(0)}, {layout}, [problem](const Launch& launch) {
+    Candidate candidate = gpu_candidate(
+        context, graph, node, {layout, row_major(0)}, {layout}, [problem](const Launch& launch) {
           Dropout args = problem;
           args.step = static_cast<const std::int32_t*>(launch.in(1));
           args.x = launch.in(0);
           args.y = launch.out(0);
           dropout(launch.stream, args);
-        }));
+        });
     candidate.may_overwrite = {{.output = 0, .input = 0}};
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> dropout_backward(Context& context, const Graph& graph, const Node& node,
@@ -40,19 +39,18 @@ std::vector<Candidate> drop_path(Context& context, const Graph& graph, const Nod
                          .examples = type.shape[0],
                          .elements = type.shape.elements() / type.shape[0],
                          .dtype = type.dtype};
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(type.shape, format)) {
-    Candidate& candidate = candidates.emplace_back(gpu_candidate(
-        context, graph, node, {layout, canonical(0)}, {layout}, [problem](const Launch& launch) {
+  return per_layout(plain_layouts(type.shape, format), [&](const Layout& layout) {
+    Candidate candidate = gpu_candidate(
+        context, graph, node, {layout, row_major(0)}, {layout}, [problem](const Launch& launch) {
           DropPath args = problem;
           args.step = static_cast<const std::int32_t*>(launch.in(1));
           args.x = launch.in(0);
           args.y = launch.out(0);
           drop_path(launch.stream, args);
-        }));
+        });
     candidate.may_overwrite = {{.output = 0, .input = 0}};
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 }  // namespace bench::cuda

@@ -11,14 +11,13 @@ template <class Body>
 std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& node,
                              DataFormat format, const Body& body) {
   const Shape& shape = graph.shape(node.outputs[0]);
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(shape, format)) {
-    Candidate& candidate = candidates.emplace_back(gpu_candidate(
+  return per_layout(plain_layouts(shape, format), [&](const Layout& layout) {
+    Candidate candidate = gpu_candidate(
         context, graph, node, std::vector<Layout>(node.inputs.size(), layout), {layout},
-        [count = shape.elements(), body](const Launch& launch) { body(launch, count); }));
+        [count = shape.elements(), body](const Launch& launch) { body(launch, count); });
     candidate.may_overwrite = {{.output = 0, .input = 0}};
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 /// The output is a copy of input 0.

@@ -32,23 +32,19 @@ Candidate rearranged(const Context& context, const Graph& graph, const Node& nod
 std::vector<Candidate> flatten(Context& context, const Graph& graph, const Node& node,
                                DataFormat format) {
   const Shape& images = graph.shape(node.inputs[0]);
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(images, format)) {
-    candidates.push_back(rearranged(context, graph, node, view_of(images, layout), Order::nchw,
-                                    layout, canonical(2)));
-  }
-  return candidates;
+  return per_layout(plain_layouts(images, format), [&](const Layout& layout) {
+    return rearranged(context, graph, node, view_of(images, layout), Order::nchw, layout,
+                      row_major(2));
+  });
 }
 
 std::vector<Candidate> unflatten(Context& context, const Graph& graph, const Node& node,
                                  DataFormat format) {
   const Shape& images = graph.shape(node.outputs[0]);
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(images, format)) {
-    candidates.push_back(rearranged(context, graph, node, view_of(images, nchw()),
-                                    view_of(images, layout).order, canonical(2), layout));
-  }
-  return candidates;
+  return per_layout(plain_layouts(images, format), [&](const Layout& layout) {
+    return rearranged(context, graph, node, view_of(images, nchw()), view_of(images, layout).order,
+                      row_major(2), layout);
+  });
 }
 
 }  // namespace bench::cuda

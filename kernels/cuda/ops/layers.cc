@@ -29,7 +29,7 @@ std::string why_no_product(const Context& context, const Graph& graph, const Nod
           ? node.attributes.as<FullyConnectedAttributes>().epilogue.activation
           : ActivationKind::none;
   if (activation != ActivationKind::none && activation != ActivationKind::relu) {
-    return fmt::format("cuda's {} cannot fuse {}", node.op->name, printed(activation));
+    return fmt::format("cuda's {} cannot fuse {}", node.op->name, name_of(activation));
   }
   const ProductProblem problem = product_of(graph, node);
   if (!context.products.choices(problem).empty()) {

@@ -6,9 +6,9 @@
 namespace bench::cuda {
 namespace {
 
-Layout scalar() { return canonical(0); }
-Layout line() { return canonical(1); }
-Layout rows() { return canonical(2); }
+Layout scalar() { return row_major(0); }
+Layout line() { return row_major(1); }
+Layout rows() { return row_major(2); }
 
 /// Kernels of a sum over rows: one for all rows, and join_sums.
 constexpr int kRowsAndJoin = 2;
@@ -94,19 +94,18 @@ std::vector<Candidate> l2_loss_backward(Context& context, const Graph& graph, co
   const double coefficient = node.attributes.as<L2LossAttributes>().coefficient;
   const Shape& shape = graph.shape(node.inputs[0]);
   const std::int64_t count = shape.elements();
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(shape, format)) {
-    Candidate& candidate = candidates.emplace_back(gpu_candidate(
+  return per_layout(plain_layouts(shape, format), [&](const Layout& layout) {
+    Candidate candidate = gpu_candidate(
         context, graph, node, {layout, scalar()}, {layout},
         [coefficient, count](const Launch& launch) {
           l2_loss_gradient(launch.stream, {.coefficient = coefficient,
                                            .w = {.data = launch.floats_in(0), .count = count},
                                            .dloss = launch.floats_in(1),
                                            .dw = launch.floats_out(0)});
-        }));
+        });
     candidate.may_overwrite = {{.output = 0, .input = 0}};
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> top_k_accuracy(Context& context, const Graph& graph, const Node& node,

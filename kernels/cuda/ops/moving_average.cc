@@ -17,24 +17,17 @@ std::vector<Candidate> moving_average(Context& context, const Graph& graph, cons
     overwrites.push_back({.output = i, .input = 2 * i});
   }
   const int launches = moving_average_launches(averages.size());
-  const auto canonical_layouts = [&](const std::vector<ValueId>& values) {
-    std::vector<Layout> layouts;
-    for (const ValueId value : values) {
-      layouts.push_back(canonical(graph.shape(value).rank()));
-    }
-    return layouts;
-  };
-  Candidate candidate =
-      gpu_candidate(context, graph, node, canonical_layouts(node.inputs),
-                    canonical_layouts(node.outputs), [averages](const Launch& launch) mutable {
-                      for (int i = 0; i < static_cast<int>(averages.size()); ++i) {
-                        MovingAverage& average = averages[static_cast<std::size_t>(i)];
-                        average.running = launch.floats_in(2 * i);
-                        average.batch = launch.floats_in(2 * i + 1);
-                        average.y = launch.floats_out(i);
-                      }
-                      moving_averages(launch.stream, averages);
-                    });
+  Candidate candidate = gpu_candidate(
+      context, graph, node, layouts_of(graph, node.inputs, nchw()),
+      layouts_of(graph, node.outputs, nchw()), [averages](const Launch& launch) mutable {
+        for (int i = 0; i < static_cast<int>(averages.size()); ++i) {
+          MovingAverage& average = averages[static_cast<std::size_t>(i)];
+          average.running = launch.floats_in(2 * i);
+          average.batch = launch.floats_in(2 * i + 1);
+          average.y = launch.floats_out(i);
+        }
+        moving_averages(launch.stream, averages);
+      });
   candidate.launches = launches;
   candidate.may_overwrite = std::move(overwrites);
   return {candidate};

@@ -11,15 +11,10 @@ namespace bench::cuda {
 namespace {
 
 /// The pooling of a forward or backward node.
-Pooling pooling_of(const Graph& graph, const Node& node, const Layout& layout) {
+ChannelWindows pooling_of(const Graph& graph, const Node& node, const Layout& layout) {
   const auto& attributes = node.attributes.as<PoolAttributes>();
-  const Shape& x = attributes.input;
-  return {.dtype = graph.type(node.inputs[0]).dtype,
-          .order = view_of(x, layout).order,
-          .batch = x[0],
-          .channels = x[1],
-          .height = window_axis(attributes.window, 0, x),
-          .width = window_axis(attributes.window, 1, x)};
+  return channel_windows(attributes.window, attributes.input, graph.type(node.inputs[0]).dtype,
+                         view_of(attributes.input, layout).order);
 }
 
 Layout layout_of_winners(const Layout& layout) {
@@ -56,8 +51,8 @@ bool covers_padding_alone(const WindowAxis& axis) {
   return false;
 }
 
-Pooling averaging_of(const Graph& graph, const Node& node, const Layout& layout) {
-  const Pooling pooling = pooling_of(graph, node, layout);
+ChannelWindows averaging_of(const Graph& graph, const Node& node, const Layout& layout) {
+  const ChannelWindows pooling = pooling_of(graph, node, layout);
   check(!covers_padding_alone(pooling.height) && !covers_padding_alone(pooling.width),
         "avg_pool: a window covers only padding");
   return pooling;
@@ -67,42 +62,39 @@ Pooling averaging_of(const Graph& graph, const Node& node, const Layout& layout)
 
 std::vector<Candidate> max_pool(Context& context, const Graph& graph, const Node& node,
                                 DataFormat format) {
-  std::vector<Candidate> candidates;
   if (has_too_many_taps(node)) {
-    return candidates;
+    return {};
   }
-  for (const Layout& layout : activation_layouts(graph.shape(node.inputs[0]), format)) {
-    const Pooling pooling = pooling_of(graph, node, layout);
-    Candidate& candidate = candidates.emplace_back(
+  return per_layout(plain_layouts(graph.shape(node.inputs[0]), format), [&](const Layout& layout) {
+    const ChannelWindows pooling = pooling_of(graph, node, layout);
+    Candidate candidate =
         gpu_candidate(context, graph, node, {layout}, {layout, layout_of_winners(layout)},
                       [pooling](const Launch& launch) {
                         max_pool_forward(launch.stream, {.pooling = pooling,
                                                          .x = launch.in(0),
                                                          .y = launch.out(0),
                                                          .winners = launch.out(1)});
-                      }));
+                      });
     candidate.opaque_bytes = {0, winner_bytes(pooling)};
-  }
-  return candidates;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> max_pool_backward(Context& context, const Graph& graph, const Node& node,
                                          DataFormat format) {
-  std::vector<Candidate> candidates;
   if (has_too_many_taps(node)) {
-    return candidates;
+    return {};
   }
-  for (const Layout& layout : activation_layouts(graph.shape(node.outputs[0]), format)) {
-    const Pooling pooling = pooling_of(graph, node, layout);
-    candidates.push_back(gpu_candidate(context, graph, node, {layout, layout_of_winners(layout)},
-                                       {layout}, [pooling](const Launch& launch) {
-                                         max_pool_gradient(launch.stream, {.pooling = pooling,
-                                                                           .dy = launch.in(0),
-                                                                           .winners = launch.in(1),
-                                                                           .dx = launch.out(0)});
-                                       }));
-  }
-  return candidates;
+  return per_layout(plain_layouts(graph.shape(node.outputs[0]), format), [&](const Layout& layout) {
+    const ChannelWindows pooling = pooling_of(graph, node, layout);
+    return gpu_candidate(context, graph, node, {layout, layout_of_winners(layout)}, {layout},
+                         [pooling](const Launch& launch) {
+                           max_pool_gradient(launch.stream, {.pooling = pooling,
+                                                             .dy = launch.in(0),
+                                                             .winners = launch.in(1),
+                                                             .dx = launch.out(0)});
+                         });
+  });
 }
 
 std::vector<Candidate> avg_pool(Context& context, const Graph& graph, const Node& node,
@@ -110,16 +102,14 @@ std::vector<Candidate> avg_pool(Context& context, const Graph& graph, const Node
   if (averages_planes(node)) {
     return spatial_mean(context, graph, node, format);
   }
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(graph.shape(node.inputs[0]), format)) {
-    candidates.push_back(gpu_candidate(
-        context, graph, node, {layout}, {layout},
-        [pooling = averaging_of(graph, node, layout)](const Launch& launch) {
-          avg_pool_forward(launch.stream,
-                           {.pooling = pooling, .x = launch.in(0), .y = launch.out(0)});
-        }));
-  }
-  return candidates;
+  return per_layout(plain_layouts(graph.shape(node.inputs[0]), format), [&](const Layout& layout) {
+    return gpu_candidate(context, graph, node, {layout}, {layout},
+                         [pooling = averaging_of(graph, node, layout)](const Launch& launch) {
+                           avg_pool_forward(
+                               launch.stream,
+                               {.pooling = pooling, .x = launch.in(0), .y = launch.out(0)});
+                         });
+  });
 }
 
 std::vector<Candidate> avg_pool_backward(Context& context, const Graph& graph, const Node& node,
@@ -127,16 +117,14 @@ std::vector<Candidate> avg_pool_backward(Context& context, const Graph& graph, c
   if (averages_planes(node)) {
     return spatial_mean_backward(context, graph, node, format);
   }
-  std::vector<Candidate> candidates;
-  for (const Layout& layout : activation_layouts(graph.shape(node.outputs[0]), format)) {
-    candidates.push_back(gpu_candidate(
-        context, graph, node, {layout}, {layout},
-        [pooling = averaging_of(graph, node, layout)](const Launch& launch) {
-          avg_pool_gradient(launch.stream,
-                            {.pooling = pooling, .dy = launch.in(0), .dx = launch.out(0)});
-        }));
-  }
-  return candidates;
+  return per_layout(plain_layouts(graph.shape(node.outputs[0]), format), [&](const Layout& layout) {
+    return gpu_candidate(context, graph, node, {layout}, {layout},
+                         [pooling = averaging_of(graph, node, layout)](const Launch& launch) {
+                           avg_pool_gradient(
+                               launch.stream,
+                               {.pooling = pooling, .dy = launch.in(0), .dx = launch.out(0)});
+                         });
+  });
 }
 
 }  // namespace bench::cuda

@@ -1,5 +1,7 @@
 #include "kernels/cuda/ops/prologue.h"
 
+#include <fmt/ostream.h>
+
 #include "kernels/cuda/gpu/batch_norm.h"
 #include "kernels/cuda/gpu/channel_statistics.h"
 #include "models/base/errors.h"
@@ -80,7 +82,7 @@ std::string why_no_prologue(const Context& context, const BatchNormAttributes& p
     return "";
   }
   return fmt::format("{} has no convolution in {} with {} that normalizes its input",
-                     context.device.name, name_of(problem.dtype), printed(problem.window));
+                     context.device.name, name_of(problem.dtype), fmt::streamed(problem.window));
 }
 
 }  // namespace bench::cuda

@@ -16,4 +16,15 @@ inline WindowAxis window_axis(const Window& window, std::size_t axis, const Shap
           .pad_before = static_cast<int>(window.pad_before[axis])};
 }
 
+/// The windows over each channel of an input of the shape N, C, H, W.
+inline ChannelWindows channel_windows(const Window& window, const Shape& x, DType dtype,
+                                      Order order) {
+  return {.dtype = dtype,
+          .order = order,
+          .batch = x[0],
+          .channels = x[1],
+          .height = window_axis(window, 0, x),
+          .width = window_axis(window, 1, x)};
+}
+
 }  // namespace bench::cuda

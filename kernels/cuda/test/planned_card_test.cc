@@ -1,5 +1,6 @@
 // Plans for described cards: from the table, from a file, and from a present device.
 
+#include <fmt/ostream.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,8 +55,8 @@ class PlannedCard : public testing::Test {
 std::string plan_on(Backend& backend) {
   const Graph graph = training_graph("resnet50_v1.5", DType::f16, backend);
   const Plan plan(graph, backend, {.format = DataFormat::automatic});
-  return fmt::format("{}{}\n{:g} ns, {} launches\n", printed(plan.lowered),
-                     printed(plan.memory.report), plan.lowered.seconds * 1e9,
+  return fmt::format("{}{}\n{:g} ns, {} launches\n", fmt::streamed(plan.lowered),
+                     fmt::streamed(plan.memory.report), plan.lowered.seconds * 1e9,
                      launches_of(plan.lowered));
 }
 std::string plan_for(const std::string& card) {

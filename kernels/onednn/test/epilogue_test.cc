@@ -50,7 +50,7 @@ TEST(OnednnBackend, FusesOnlyReLUsIntoABatchNorm) {
     for (const auto kind : {ActivationKind::sigmoid, ActivationKind::hard_sigmoid,
                             ActivationKind::silu, ActivationKind::hard_swish}) {
       EXPECT_EQ(batch_norm(*backend, *op, kind).why_not,
-                fmt::format("onednn's {} cannot fuse {}", op->name, printed(kind)));
+                fmt::format("onednn's {} cannot fuse {}", op->name, name_of(kind)));
     }
   }
 }

@@ -1,8 +1,8 @@
-#include "variable_mgmt/towers/tower_barrier.h"
+#include "variable_mgmt/towers/barrier.h"
 
 namespace bench {
 
-void TowerBarrier::arrive() {
+void Barrier::arrive() {
   std::unique_lock lock(mutex_);
   if (!cancelled_ && ++arrived_ == size_) {
     arrived_ = 0;
@@ -18,7 +18,7 @@ void TowerBarrier::arrive() {
   }
 }
 
-void TowerBarrier::cancel() {
+void Barrier::cancel() {
   const std::lock_guard lock(mutex_);
   cancelled_ = true;
   complete_.notify_all();

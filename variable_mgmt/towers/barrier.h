@@ -10,15 +10,15 @@
 namespace bench {
 
 /// A barrier for the towers of one process. Each tower has its own thread.
-class TowerBarrier {
+class Barrier {
  public:
-  explicit TowerBarrier(int size) : size_(size) {}
-  TowerBarrier(const TowerBarrier&) = delete;
-  TowerBarrier& operator=(const TowerBarrier&) = delete;
+  explicit Barrier(int size) : size_(size) {}
+  Barrier(const Barrier&) = delete;
+  Barrier& operator=(const Barrier&) = delete;
 
   [[nodiscard]] int size() const { return size_; }
   /// Waits until every tower has arrived as often as this one. What they wrote before is then
-  /// visible. Throws Cancelled once the group is cancelled.
+  /// visible. Throws Cancelled once the barrier is cancelled.
   void arrive();
   /// Ends every wait, now and from now on.
   void cancel();

@@ -1,4 +1,4 @@
-#include "bench/loop/tower_shares.h"
+#include "bench/loop/step_times.h"
 
 #include <ostream>
 
@@ -7,7 +7,7 @@
 
 namespace bench {
 
-TowerShare& TowerShare::operator+=(const TowerShare& other) {
+StepTimes& StepTimes::operator+=(const StepTimes& other) {
   input += other.input;
   computing += other.computing;
   exposed_communication += other.exposed_communication;
@@ -17,7 +17,7 @@ TowerShare& TowerShare::operator+=(const TowerShare& other) {
   return *this;
 }
 
-void print_shares(std::ostream& out, std::span<const TowerShare> towers,
+void print_shares(std::ostream& out, std::span<const StepTimes> towers,
                   std::chrono::nanoseconds steps) {
   const auto share = [&](std::chrono::nanoseconds part) {
     constexpr double kPerCent = 100;
@@ -25,7 +25,7 @@ void print_shares(std::ostream& out, std::span<const TowerShare> towers,
                                        static_cast<double>(steps.count()));
   };
   for (std::size_t tower = 0; tower < towers.size(); ++tower) {
-    const TowerShare& each = towers[tower];
+    const StepTimes& each = towers[tower];
     out << stderr_line::tower
         << fmt::format(
                "{}: input {} of the step time, computing {}, exposed communication {} ({} for "

@@ -9,7 +9,7 @@ namespace bench {
 
 /// The time of a tower's steps by part, on the clock that times the steps. The five parts add up to
 /// the steps' time.
-struct TowerShare {
+struct StepTimes {
   /// Waiting for the towers' batch, and giving the device its part of it.
   std::chrono::nanoseconds input{};
   /// Forward and backward, including gradients that were added concurrently.
@@ -25,7 +25,7 @@ struct TowerShare {
   [[nodiscard]] std::chrono::nanoseconds total() const {
     return input + computing + exposed_communication + updating + host;
   }
-  TowerShare& operator+=(const TowerShare& other);
+  StepTimes& operator+=(const StepTimes& other);
 };
 
 /// The reason for missing parts if the host does not wait for each part of the device's work.
@@ -33,7 +33,7 @@ inline constexpr std::string_view kNotTimedByPart =
     "the host does not wait for each part of the device's work, so it cannot time the parts";
 
 /// Prints one line per tower, with the parts as fractions of the steps' whole time.
-void print_shares(std::ostream& out, std::span<const TowerShare> towers,
+void print_shares(std::ostream& out, std::span<const StepTimes> towers,
                   std::chrono::nanoseconds steps);
 
 }  // namespace bench

@@ -1,0 +1,43 @@
+#include "kernels/candidates.h"
+
+#include <array>
+
+#include "models/base/errors.h"
+
+namespace bench {
+
+Layout nchw() { return Layout("nchw"); }
+Layout nhwc() { return Layout("nhwc"); }
+
+Layout row_major(std::size_t rank) {
+  static constexpr std::array kTokens{"scalar", "x", "nc", "ncw", "nchw"};
+  check(rank < kTokens.size(), fmt::format("rank {} has no layout", rank));
+  return Layout(kTokens[rank]);
+}
+
+std::vector<Layout> plain_layouts(const Shape& shape, DataFormat format) {
+  if (shape.rank() != 4) {
+    return {row_major(shape.rank())};
+  }
+  switch (format) {
+    case DataFormat::nchw:
+      return {nchw()};
+    case DataFormat::nhwc:
+      return {nhwc()};
+    case DataFormat::automatic:
+      break;
+  }
+  return {nhwc(), nchw()};
+}
+
+std::vector<Layout> layouts_of(const Graph& graph, const std::vector<ValueId>& values,
+                               const Layout& layout) {
+  std::vector<Layout> layouts;
+  for (const ValueId value : values) {
+    const std::size_t rank = graph.shape(value).rank();
+    layouts.push_back(rank == 4 ? layout : row_major(rank));
+  }
+  return layouts;
+}
+
+}  // namespace bench
