@@ -33,8 +33,8 @@ constexpr std::array kMostUsed = {
     MostUsedFlag{"data_format", "layout: NCHW, NHWC or auto", "auto; NHWC on a GPU"},
     MostUsedFlag{"dtype", "f32, bf16, f16, f64; int8 with --forward_only"},
     MostUsedFlag{"use_fp16", "compute in bf16 or f16, whichever is faster"},
-    MostUsedFlag{"data_dir", "folder of ImageNet or CIFAR-10", "synthetic images"},
-    MostUsedFlag{"optimizer", "sgd, momentum, rmsprop or adam"},
+    MostUsedFlag{"data_dir", "folder with a dataset's files", "synthetic images"},
+    MostUsedFlag{"optimizer"},
     MostUsedFlag{"init_learning_rate", "learning rate", "the model's default"},
     MostUsedFlag{"display_every", "print a line every N steps"},
     MostUsedFlag{"profile", "print which kernels took how long"},
@@ -198,7 +198,7 @@ void print_most_used(std::ostream& out) {
     const FlagRow& row = *find_flag(flag.name);
     std::string line = fmt::format("  --{}{}", flag.name, placeholder(row));
     line.resize(std::max(line.size() + 1, kShortColumn), ' ');
-    out << line << flag.meaning;
+    out << line << (flag.meaning.empty() ? describe_values(row) : std::string(flag.meaning));
     if (const std::string_view without =
             flag.otherwise.empty() ? row.default_text.value_or("") : flag.otherwise;
         !without.empty() && without != "false") {

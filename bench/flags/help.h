@@ -9,7 +9,8 @@ namespace bench {
 /// A flag of the short help.
 struct MostUsedFlag {
   std::string_view name;
-  std::string_view meaning;
+  /// Empty: the values in the table.
+  std::string_view meaning = {};
   /// Replaces the table's default in the short help, unless empty.
   std::string_view otherwise = {};
 };

@@ -99,21 +99,24 @@ void suit_synthetic_images(RunSettings& settings) {
       settings.workload.model->name, kSyntheticDivisor));
 }
 
+/// The rule of --optimizer with the coefficients that are flags.
 OptimizerRule rule_of(const Flags& flags) {
-  const std::string& name = flags.optimizer;
-  if (name == "momentum") {
-    return MomentumRule{.momentum = flags.momentum};
+  const auto rows = all_optimizers();
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const OptimizerRow& candidate) {
+    return candidate.name == flags.optimizer;
+  });
+  check(row != rows.end(), fmt::format("unknown optimizer {}", flags.optimizer));
+  OptimizerRule rule = row->rule;
+  if (auto* const momentum = std::get_if<MomentumRule>(&rule)) {
+    *momentum = {.momentum = flags.momentum};
+  } else if (auto* const rmsprop = std::get_if<RmspropRule>(&rule)) {
+    *rmsprop = {.decay = flags.rmsprop_decay,
+                .momentum = flags.rmsprop_momentum,
+                .epsilon = flags.rmsprop_epsilon};
+  } else if (auto* const adam = std::get_if<AdamRule>(&rule)) {
+    *adam = {.beta1 = flags.adam_beta1, .beta2 = flags.adam_beta2, .epsilon = flags.adam_epsilon};
   }
-  if (name == "rmsprop") {
-    return RmspropRule{.decay = flags.rmsprop_decay,
-                       .momentum = flags.rmsprop_momentum,
-                       .epsilon = flags.rmsprop_epsilon};
-  }
-  if (name == "adam") {
-    return AdamRule{
-        .beta1 = flags.adam_beta1, .beta2 = flags.adam_beta2, .epsilon = flags.adam_epsilon};
-  }
-  return SgdRule{};
+  return rule;
 }
 
 DataFormat format_named(std::string_view name) {

@@ -15,22 +15,18 @@ std::ostream& operator<<(std::ostream& out, const OptimizerCase& optimizer_case)
 }
 
 std::vector<OptimizerCase> optimizer_cases() {
-  return {
-      {.name = "sgd", .settings = {.rule = SgdRule{}}},
+  std::vector<OptimizerCase> cases{
       {.name = "sgd_decayed", .settings = {.rule = SgdRule{}, .weight_decay = 1e-2}},
       {.name = "sgd_clipped", .settings = {.rule = SgdRule{}, .clip = 0.5}},
-      {.name = "momentum", .settings = {.rule = MomentumRule{}}},
       {.name = "momentum_all",
        .settings = {.rule = MomentumRule{.momentum = 0.8}, .weight_decay = 1e-2, .clip = 0.75},
        .gradient_scale = 0.125},
-      {.name = "rmsprop", .settings = {.rule = RmspropRule{}}},
       {.name = "rmsprop_decayed", .settings = {.rule = RmspropRule{}, .weight_decay = 1e-2}},
       {.name = "rmsprop_all",
        .settings = {.rule = RmspropRule{.decay = 0.8, .momentum = 0.7, .epsilon = 1e-3},
                     .weight_decay = 1e-2,
                     .clip = 0.75},
        .gradient_scale = 0.125},
-      {.name = "adam", .settings = {.rule = AdamRule{}}},
       // If decay and gradient cancel, a small epsilon would amplify their rounding.
       {.name = "adam_decayed",
        .settings = {.rule = AdamRule{.epsilon = 1e-3}, .weight_decay = 1e-2}},
@@ -40,6 +36,10 @@ std::vector<OptimizerCase> optimizer_cases() {
                     .clip = 0.75},
        .gradient_scale = 0.125},
   };
+  for (const OptimizerRow& row : all_optimizers()) {
+    cases.push_back({.name = std::string(row.name), .settings = {.rule = row.rule}});
+  }
+  return cases;
 }
 
 namespace {

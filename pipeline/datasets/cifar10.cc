@@ -1,5 +1,3 @@
-#include "pipeline/datasets/cifar10.h"
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -179,6 +177,7 @@ void check_input(const InputSpec& spec, const DatasetOptions& options) {
 
 }  // namespace
 
+/// The message gives the remedy if the folder holds the Python version.
 std::vector<std::string> find_cifar10_files(const std::string& data_dir, bool training) {
   const char* const python_version = training ? "data_batch_1" : "test_batch";
   std::error_code error;

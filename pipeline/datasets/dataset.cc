@@ -7,18 +7,27 @@
 
 #include "models/base/dataset_sizes.h"
 #include "models/base/errors.h"
-#include "pipeline/datasets/cifar10.h"
 #include "pipeline/stages/shard_list.h"
 
 namespace bench {
+
+#define BENCH_DATASET(dataset, word, ...)                                                   \
+  std::vector<std::string> find_##word##_files(const std::string&, bool);                   \
+  std::unique_ptr<InputSource> make_##word##_input(const InputSpec&, const DatasetOptions&, \
+                                                   std::shared_ptr<HostAllocator>);
+#define BENCH_KNOWN_DATASET(dataset, ...)
+#include "pipeline/datasets/datasets.inc"
+#undef BENCH_DATASET
+#undef BENCH_KNOWN_DATASET
+
 namespace {
 
-std::vector<std::string> find_imagenet_files(const std::string& data_dir, bool training) {
-  return find_shards(data_dir, shard_prefix(training));
-}
-
-#define BENCH_DATASET(dataset, ...) Dataset{.name = dataset, __VA_ARGS__},
-#define BENCH_KNOWN_DATASET BENCH_DATASET
+#define BENCH_DATASET(dataset, word, ...)    \
+  Dataset{.name = dataset,                   \
+          __VA_ARGS__,                       \
+          .find_files = find_##word##_files, \
+          .make_input = make_##word##_input},
+#define BENCH_KNOWN_DATASET(dataset, ...) Dataset{.name = dataset, __VA_ARGS__},
 constexpr auto kDatasets = std::to_array<Dataset>({
 #include "pipeline/datasets/datasets.inc"
 });

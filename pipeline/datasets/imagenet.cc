@@ -189,11 +189,15 @@ int threads_to_use(int asked) {
 
 }  // namespace
 
+std::vector<std::string> find_imagenet_files(const std::string& data_dir, bool training) {
+  return find_shards(data_dir, shard_prefix(training));
+}
+
 std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
                                                  const DatasetOptions& options,
                                                  std::shared_ptr<HostAllocator> allocator) {
   check_input(spec, options);
-  const auto shards = find_shards(options.data_dir, shard_prefix(options.training));
+  const auto shards = find_imagenet_files(options.data_dir, options.training);
 
   // Evaluation and unfused training decode with the fast DCT, as the original does.
   const bool accurate = options.training && options.fuse_decode_and_crop;

@@ -12,8 +12,10 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(Dataset, NamesTheKnownOnesWhenTheNameIsUnknown) {
-  EXPECT_THAT(test::message_of<UsageError>([] { dataset_named("imagenot"); }),
-              HasSubstr("imagenet, cifar10, librispeech, coco"));
+  const std::string message = test::message_of<UsageError>([] { dataset_named("imagenot"); });
+  for (const Dataset& dataset : datasets()) {
+    EXPECT_THAT(message, HasSubstr(dataset.name));
+  }
 }
 
 TEST(Dataset, SaysWhichAreNotBuiltYet) {

@@ -9,7 +9,7 @@ from typing import Any, Mapping, Sequence
 _SUITE_SIZE = re.compile(r"^\[=+\] Running (\d+) tests? from")
 _TEST = re.compile(r"^\[ *(RUN|OK|FAILED|SKIPPED) *\] ([\w/.]+)")
 _VERIFIED = re.compile(r"^(\S+) +(\S+) +(\d+) +([\d.]+) % +(.*)$")
-_MODEL = re.compile(r"^(\S+) +(imagenet|cifar10) +(\d+) +(\d+) +\d+ +[\d.]+ ")
+_MODEL = re.compile(r"^(\S+) +(\S+) +(\d+) +(\d+) +\d+ +[\d.]+ ")
 
 
 @dataclass

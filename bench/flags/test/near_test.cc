@@ -19,9 +19,10 @@ TEST(UnknownValue, ListsTheValuesThatAreNotBuilt) {
               StrEq("--resize_method=cut: unknown value; accepted: bilinear, nearest, crop (not "
                     "built yet: bicubic, area, round_robin)"));
   // It never suggests a value that would be refused.
-  EXPECT_THAT(unknown_value(*find_flag("data_name"), "coko").what(),
-              StrEq("--data_name=coko: unknown value; accepted: imagenet, cifar10 (not built yet: "
-                    "librispeech, coco)"));
+  EXPECT_THAT(
+      unknown_value(*find_flag("resize_method"), "bicubik").what(),
+      StrEq("--resize_method=bicubik: unknown value; accepted: bilinear, nearest, crop (not "
+            "built yet: bicubic, area, round_robin)"));
 }
 
 TEST(UnknownValue, KnowsOtherProgramsWords) {

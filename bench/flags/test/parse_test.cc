@@ -149,9 +149,9 @@ TEST(ParseFlags, RefusesNumbersOutOfBounds) {
 }
 
 TEST(ParseFlags, RefusesUnknownValues) {
-  EXPECT_EQ(refusal({"--optimizer=mometum"}),
-            "--optimizer=mometum: unknown value; accepted: sgd, momentum, rmsprop, adam; did you "
-            "mean momentum?");
+  EXPECT_EQ(refusal({"--loss_type_to_report=bas_loss"}),
+            "--loss_type_to_report=bas_loss: unknown value; accepted: total_loss, base_loss; did "
+            "you mean base_loss?");
   EXPECT_THAT(refusal({"--data_format=nhcw"}), HasSubstr("did you mean NCHW or NHWC?"));
   EXPECT_THAT(refusal({"--job_name=foo"}),
               HasSubstr("accepted: none (not built yet: ps, worker, controller)"));

@@ -197,12 +197,15 @@ TEST(Settings, RefuseAFolderOfADatasetThatIsNotBuilt) {
 TEST(Settings, RefuseAMissingFolderForAnyDataset) {
   const ScratchFolder folder;
   const std::string absent = fmt::format("--data_dir={}", (folder.path() / "absent").string());
+  std::string with_data;
+  for (const std::string_view name : split_words(find_flag("data_name")->support.listed)) {
+    with_data += fmt::format("{}{}", with_data.empty() ? "" : " or ", name);
+  }
   for (const std::string_view name :
        {"--data_name=imagenet", "--data_name=cifar10", "--batch_size=2"}) {
     EXPECT_EQ(settings_refusal({"--model=alexnet", absent, name}),
-              fmt::format("{}: the folder does not exist; give a folder with the files of "
-                          "imagenet or cifar10",
-                          absent));
+              fmt::format("{}: the folder does not exist; give a folder with the files of {}",
+                          absent, with_data));
   }
   std::ofstream(folder.path() / "imagenet") << "x";
   const std::string file = fmt::format("--data_dir={}", (folder.path() / "imagenet").string());
