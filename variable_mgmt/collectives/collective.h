@@ -96,8 +96,8 @@ struct CollectiveOptions {
   std::vector<AllReduceRange> spec = {};
   /// The ranks in ring order; empty: 0, 1, 2, ...
   std::vector<int> ring_order = {};
-  /// Adds the sums of other processes, with a schedule of its own instead of `spec`; null: there
-  /// are no other processes.
+  /// Adds the sums of other processes, with a different schedule instead of `spec`. Null for one
+  /// process.
   std::shared_ptr<RemoteMember> remote = {};
 };
 
