@@ -13,6 +13,16 @@ namespace {
 
 constexpr int kBusyMilliseconds = 30'000;
 
+[[noreturn]] void fail_as_damaged(const std::string& name) {
+  throw DataError(fmt::format(
+      "{0}: the database is damaged; `sqlite3 {0} .recover` prints what can be recovered", name));
+}
+
+/// True if a table, a column or its JSON is not what this program wrote.
+bool is_damage(std::string_view message) {
+  return message.starts_with("no such ") || message == "malformed JSON";
+}
+
 [[noreturn]] void fail_with(int code, sqlite3* database, const std::string& name) {
   const int system_error = database == nullptr ? 0 : sqlite3_system_errno(database);
   const char* why = system_error == 0 ? sqlite3_errstr(code) : std::strerror(system_error);
@@ -43,13 +53,15 @@ constexpr int kBusyMilliseconds = 30'000;
       throw DataError(name +
                       ": not a database of bench_results: the file is not an SQLite database");
     case SQLITE_CORRUPT:
-      throw DataError(fmt::format(
-          "{0}: the database is damaged; `sqlite3 {0} .recover` prints what can be recovered",
-          name));
+      fail_as_damaged(name);
     default:
-      throw InternalError(fmt::format(
-          "{}: {}", name, database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database)));
+      break;
   }
+  const std::string message = database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database);
+  if (is_damage(message)) {
+    fail_as_damaged(name);
+  }
+  throw InternalError(fmt::format("{}: {}", name, message));
 }
 
 void free_pattern(void* pattern) {
@@ -188,6 +200,8 @@ void Database::run(const std::string& sql) const {
     fail_with(code, database_.get(), *name_);
   }
 }
+
+void Database::refuse_as_damaged() const { fail_as_damaged(*name_); }
 
 int Database::changes() const { return sqlite3_changes(database_.get()); }
 

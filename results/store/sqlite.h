@@ -61,6 +61,8 @@ class Database {
   /// The first column of the first row; empty without rows.
   [[nodiscard]] std::optional<std::int64_t> integer_of(std::string_view sql) const;
   [[nodiscard]] const std::string& name() const { return *name_; }
+  /// Throws DataError: a value is not what this program writes.
+  [[noreturn]] void refuse_as_damaged() const;
 
  private:
   struct Close {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -214,9 +215,14 @@ std::vector<Baseline> Store::baselines() const {
   std::vector<Baseline> baselines;
   Statement rows = database_->prepare("SELECT * FROM baseline ORDER BY name");
   while (rows.step()) {
+    const json ids = json::parse(rows.text(2), nullptr, false);
+    const bool are_texts =
+        ids.is_array() &&
+        std::all_of(ids.begin(), ids.end(), [](const json& id) { return id.is_string(); });
+    if (!are_texts) database_->refuse_as_damaged();
     baselines.push_back({.name = rows.text(0),
                          .selector = rows.text(1),
-                         .run_ids = json::parse(rows.text(2)).get<std::vector<std::string>>(),
+                         .run_ids = ids.get<std::vector<std::string>>(),
                          .created_ms = rows.integer(3),
                          .note = rows.text(4)});
   }

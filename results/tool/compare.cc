@@ -98,7 +98,7 @@ int compare_stored(const Arguments& arguments, Streams streams) {
   std::vector<ComparedSide> sides;
   std::vector<StoredRun> all;
   for (const std::string& selector : selectors) {
-    sides.push_back({.name = selector, .runs = select_runs(arguments, selector)});
+    sides.push_back({.name = selector, .runs = select_runs(arguments, selector, streams.err)});
     all.insert(all.end(), sides.back().runs.begin(), sides.back().runs.end());
   }
   if (sides.size() < 2) {

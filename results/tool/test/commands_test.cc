@@ -32,7 +32,7 @@ class Commands : public testing::Test {
 
   Outcome run(const std::string& name, std::vector<std::string> words) const {
     const Command& command = find_command(name);
-    words.push_back("--store=" + (folder_.path() / "s.sqlite").string());
+    words.push_back("--store=" + path(store_));
     std::ostringstream out;
     std::ostringstream err;
     const int status =
@@ -70,6 +70,7 @@ class Commands : public testing::Test {
   }
 
   TemporaryFolder folder_;
+  std::string store_ = "s.sqlite";
 };
 
 TEST_F(Commands, StoreEachRunOnceAndListThem) {
@@ -144,6 +145,17 @@ TEST_F(Commands, ShowARunByAPrefixOfItsId) {
   EXPECT_THAT(shown, HasSubstr("a busy neighbour"));
   EXPECT_THAT(shown, HasSubstr("host.os: not captured"));
   EXPECT_EQ(json::parse(run("show", {"--json", id}).out)["record_id"], id);
+}
+
+TEST_F(Commands, SkipABadFileOfAFolderWithAWarning) {
+  store_ = "records/";
+  const std::string id = file_of_run("a.json", 1);
+  run("store", {path("a.json")});
+  std::ofstream(path("records/2026/01/0123456789abcdef.json")) << R"({"a": 1e999})";
+  const Outcome shown = run("show", {id});
+  EXPECT_THAT(shown.out, HasSubstr(id));
+  EXPECT_THAT(shown.err, AllOf(HasSubstr("bench_results: warning: skipped "),
+                               HasSubstr("0123456789abcdef.json: not a record of bench")));
 }
 
 TEST_F(Commands, RefuseAPrefixOfSeveralGroups) {
