@@ -114,7 +114,7 @@ void print_csv(std::ostream& out, const Table& table) {
 }
 
 std::string markdown_cell(std::string text) {
-  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
+  for (std::size_t at = 0; (at = text.find_first_of("|<", at)) != std::string::npos; at += 2) {
     text.insert(at, 1, '\\');
   }
   return text;

@@ -95,6 +95,7 @@ TEST(Forms, MarkdownEscapesAndFolds) {
   EXPECT_THAT(text, HasSubstr("vgg&lt;16>"));
   EXPECT_THAT(text, HasSubstr("<details>"));
   EXPECT_EQ(markdown_cell("a|b\n<i>*"), "a\\|b &lt;i>\\*");
+  EXPECT_EQ(markdown_cell("\x1b[31m\u202e"), "\\\\x1b[31m\\\\xe2\\\\x80\\\\xae");
 }
 
 TEST(Forms, MarkdownFitsIntoAComment) {
