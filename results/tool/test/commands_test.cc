@@ -117,6 +117,13 @@ TEST_F(Commands, SayThatThereIsNothingToList) {
   EXPECT_EQ(none.err, "bench_results: no runs match 'model:vgg16 batch:64'\n");
 }
 
+TEST_F(Commands, ListWithoutTheRunsOfANegatedTerm) {
+  file_of_run("a.json", 1);
+  run("store", {path("a.json")});
+  EXPECT_EQ(run("list", {"model:resnet50", "-status:failed"}).status, 0);
+  EXPECT_EQ(run("list", {"model:resnet50", "-status:ok"}).status, 3);
+}
+
 TEST_F(Commands, ListInEveryForm) {
   file_of_run("a.json", 1, "x, \"y\" | z");
   run("store", {path("a.json")});
