@@ -89,6 +89,17 @@ void matches(sqlite3_context* context, int /*count*/, sqlite3_value** arguments)
   sqlite3_result_int(context, ::regexec(pattern, text, 0, nullptr, 0) == 0 ? 1 : 0);
 }
 
+/// A path as part of SQLite's file: name.
+std::string uri_of(const std::filesystem::path& path) {
+  std::string uri = "file:";
+  for (const char letter : path.string()) {
+    uri += letter == '%' || letter == '?' || letter == '#'
+               ? fmt::format("%{:02x}", static_cast<unsigned>(letter))
+               : std::string(1, letter);
+  }
+  return uri + "?immutable=1";
+}
+
 }  // namespace
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -177,10 +188,14 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(dat
 
 Database::Database(const std::filesystem::path& path, Mode mode)
     : name_(std::make_unique<std::string>(path.string())) {
-  const int flags =
-      mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  // SQLITE_OPEN_READWRITE opens a file without write permission for reading.
+  const int flags = mode == Mode::kRead           ? SQLITE_OPEN_READWRITE
+                    : mode == Mode::kReadUnlocked ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+                                                  : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* database = nullptr;
-  const std::string file = mode == Mode::kMemory ? ":memory:" : path.string();
+  const std::string file = mode == Mode::kMemory         ? ":memory:"
+                           : mode == Mode::kReadUnlocked ? uri_of(path)
+                                                         : path.string();
   const int code = sqlite3_open_v2(file.c_str(), &database, flags, nullptr);
   database_.reset(database);
   if (code != SQLITE_OK) {
@@ -190,6 +205,9 @@ Database::Database(const std::filesystem::path& path, Mode mode)
   sqlite3_busy_timeout(database, kBusyMilliseconds);
   sqlite3_create_function(database, "matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
                           matches, nullptr, nullptr);
+  if (mode == Mode::kRead) {
+    run("PRAGMA query_only = 1");
+  }
 }
 
 Statement Database::prepare(std::string_view sql) const { return {database_.get(), *name_, sql}; }

@@ -50,8 +50,10 @@ class Statement {
 /// begins with the database's name.
 class Database {
  public:
-  enum class Mode : std::uint8_t { kRead, kWrite, kMemory };
-  /// kWrite creates the file if it does not exist.
+  enum class Mode : std::uint8_t { kRead, kReadUnlocked, kWrite, kMemory };
+  /// kWrite creates the file if it does not exist. kRead also completes or undoes what a killed
+  /// program left half written. kReadUnlocked creates no files next to the database, and must be
+  /// used only if no program writes it.
   Database(const std::filesystem::path& path, Mode mode);
 
   [[nodiscard]] Statement prepare(std::string_view sql) const;

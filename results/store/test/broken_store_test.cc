@@ -1,13 +1,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
+#include <functional>
 #include <iterator>
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
 #include "results/store/folder.h"
+#include "results/store/schema.h"
 #include "results/store/store.h"
 #include "results/store/test/made_record.h"
 #include "results/store/test/temporary_store.h"
@@ -54,6 +59,97 @@ TEST_F(BrokenFolder, RefusesNotesThatAreAPipe) {
   const fs::path pipe = path_ / "notes/baseline.jsonl";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0666), 0);
   EXPECT_THROW(Store(path_, Store::Access::kRead), DataError);
+}
+
+TEST_F(BrokenFolder, NamesTheCommandThatRepairsADamagedIndex) {
+  std::ofstream(index_path(path_)) << std::string(5000, 'x');
+  try {
+    const Store store(path_, Store::Access::kRead);
+    FAIL() << "accepted";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("bench_results store --reindex --store=" + path_.string()));
+  }
+}
+
+/// The exit status of `code` in a child process of another user, for whom permissions hold.
+int status_without_privileges(const std::function<int()>& code) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr uid_t kNobody = 65534;
+    if (::geteuid() == 0 && ::setuid(kNobody) != 0) ::_exit(77);
+    int status = 1;
+    try {
+      status = code();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+    }
+    ::_exit(status);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// A database in a folder, both without write permission.
+class ReadOnlyDatabase : public testing::Test {
+ protected:
+  ReadOnlyDatabase() {
+    Store(path_, Store::Access::kWrite).add(stored_run(json_of(made_record())));
+    ::chmod(path_.c_str(), 0444);
+    ::chmod(folder_.path().c_str(), 0555);
+  }
+  ~ReadOnlyDatabase() override { ::chmod(folder_.path().c_str(), 0755); }
+
+  TemporaryFolder folder_;
+  fs::path path_ = folder_.path() / "a 100%? #b.sqlite";
+};
+
+TEST_F(ReadOnlyDatabase, IsRead) {
+  EXPECT_EQ(status_without_privileges([this] {
+              const Store store(path_, Store::Access::kRead);
+              return store.load({}).size() == 1 ? 0 : 2;
+            }),
+            0);
+}
+
+TEST_F(ReadOnlyDatabase, SaysThatAnotherUsersProgramWritesIt) {
+  ::chmod(folder_.path().c_str(), 0755);
+  std::ofstream(path_.string() + "-wal") << "x";
+  ::chmod((path_.string() + "-wal").c_str(), 0444);
+  ::chmod(folder_.path().c_str(), 0555);
+  EXPECT_EQ(status_without_privileges([this] {
+              try {
+                const Store store(path_, Store::Access::kRead);
+              } catch (const DataError& error) {
+                return std::string(error.what()).find("another user's program") != std::string::npos
+                           ? 0
+                           : 2;
+              }
+              return 3;
+            }),
+            0);
+}
+
+/// Copies a database as it is while a program writes it, as if the program were killed then.
+TEST(KilledWriter, LeavesADatabaseThatIsRead) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "a.sqlite";
+  const fs::path copy = folder.path() / "b.sqlite";
+  {
+    const Database writer(path, Database::Mode::kWrite);
+    writer.run("PRAGMA journal_mode = DELETE");
+    make_schema(writer);
+    writer.run("PRAGMA cache_size = 1");  // Changed pages go to the file before the commit.
+    const Transaction transaction(writer);
+    for (int i = 0; i < 200; ++i) {
+      writer.run("INSERT INTO annotation VALUES('" + std::to_string(i) +
+                 "', '', hex(zeroblob(999)))");
+    }
+    fs::copy_file(path, copy);
+    fs::copy_file(path.string() + "-journal", copy.string() + "-journal");
+  }
+  const Store store(copy, Store::Access::kRead);
+  EXPECT_EQ(store.annotations().size(), 0);
 }
 
 std::string bytes_of(const fs::path& path) {
