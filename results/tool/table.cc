@@ -88,11 +88,15 @@ std::string csv_cell(const Cell& cell) {
   if (given == nullptr) {
     return std::holds_alternative<std::monostate>(cell) ? "" : short_text(cell);
   }
-  if (given->find_first_of(",\"\r\n") == std::string::npos) {
-    return *given;
+  // A quote keeps a spreadsheet from computing the text.
+  const bool formula = !given->empty() &&
+                       std::string_view("=+-@\t\r").find(given->front()) != std::string_view::npos;
+  const std::string text = formula ? "'" + *given : *given;
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    return text;
   }
   std::string quoted(1, '"');
-  for (const char letter : *given) {
+  for (const char letter : text) {
     quoted += letter;
     if (letter == '"') quoted += '"';
   }

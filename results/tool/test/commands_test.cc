@@ -143,6 +143,13 @@ TEST_F(Commands, ListInEveryForm) {
   EXPECT_EQ(json::parse(listed("jsonl"))["gpu"], nullptr);
 }
 
+TEST_F(Commands, ListATextThatASpreadsheetWouldComputeAsText) {
+  file_of_run("a.json", 1, "=HYPERLINK(\"x\")");
+  run("store", {path("a.json")});
+  EXPECT_EQ(run("list", {"--columns=label", "--format=csv"}).out,
+            "label\r\n\"'=HYPERLINK(\"\"x\"\")\"\r\n");
+}
+
 TEST_F(Commands, ShowARunByAPrefixOfItsId) {
   const std::string id = file_of_run("a.json", 1);
   run("store", {path("a.json")});
