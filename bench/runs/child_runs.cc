@@ -84,7 +84,7 @@ int wait_for(pid_t child, const InterruptGuard& interrupt) {
   }
 }
 
-/// Says why there is no record: a run that ends itself has printed its reason.
+/// A run that ends itself has printed its reason.
 void say_killed(std::ostream& err, int signal) {
   err << stderr_line::warning << "the run was ended by SIG" << ::sigabbrev_np(signal)
       << " and left no record";
