@@ -52,8 +52,8 @@ class Database {
  public:
   enum class Mode : std::uint8_t { kRead, kReadUnlocked, kWrite, kMemory };
   /// Mode kWrite creates the file if it does not exist. Mode kRead also completes or undoes what a
-  /// killed program left half written. Mode kReadUnlocked creates no files next to the database. Use
-  /// it only if no program writes it.
+  /// killed program left half written. Mode kReadUnlocked creates no files next to the database.
+  /// Use it only if no program writes it.
   Database(const std::filesystem::path& path, Mode mode);
 
   [[nodiscard]] Statement prepare(std::string_view sql) const;
