@@ -58,7 +58,9 @@ TEST(ResolveDataName, PrefersTheFlag) {
 TEST(ResolveDataName, RefusesFoldersOfAnUnknownDataset) {
   EXPECT_THAT(
       usage_error([] { resolve_data_name(parse({"--data_dir=/data/photos"}).flags); }),
-      HasSubstr("give --data_name, one of imagenet, cifar10 (not built yet: librispeech, coco)"));
+      AllOf(HasSubstr(
+                "give --data_name, one of imagenet, cifar10 (not built yet: librispeech, coco)"),
+            HasSubstr("make shards with tools/make_tfrecords and give --data_name=imagenet")));
 }
 
 TEST(ResolveDataName, RefusesDatasetsThatAreNotBuilt) {
