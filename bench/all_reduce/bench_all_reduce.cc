@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   bench::restart_with_short_waits(argv);
-  constexpr int kWriteFailed = 74;  // As bench.
+  constexpr int kWriteFailed = 74;  // bench uses the same status.
   try {
     const std::vector<std::string> words(argv + 1, argv + argc);
     return bench::run(words);

@@ -23,7 +23,7 @@ void refuse_special(const std::filesystem::path& path) {
   }
 }
 
-/// Sorted; empty if there are none.
+/// Sorted; empty if no file matches.
 std::vector<std::string> matching_files(const std::string& folder, const std::string& pattern) {
   require_folder(folder, "files " + pattern);
   std::error_code error;
