@@ -4,6 +4,7 @@
 #include "bench/report/record_file.h"
 #include "bench/report/reportable.h"
 #include "bench/runs/batch_choice.h"
+#include "bench/runs/child_runs.h"
 #include "bench/runs/output_check.h"
 #include "bench/runs/repeats.h"
 #include "bench/runs/scaling.h"
@@ -95,6 +96,7 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
 int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
                   const RunStreams& streams) {
   RunHost host(streams, command_line);
+  end_with_parent();
   try {
     const int status = run_what_is_asked(parsed, host);
     streams.out.flush();

@@ -102,6 +102,34 @@ lacks "$err" 'repeat 2 of 3'
 results list label:ended --columns=status --format=csv
 says "$out" 'aborted'
 
+# begin_repeats: starts repeats, and waits for a step of the first; $child is the process of that run.
+begin_repeats() {
+  : >"$out"
+  # shellcheck disable=SC2086
+  $interruptible,QUIT "$bench" $endless --repeats=3 >"$out" 2>"$err" </dev/null &
+  pid=$!
+  started "$pid" '^1	images'
+  read -r child _ <"/proc/$pid/task/$pid/children"
+}
+
+case_name='a repeat that is killed'
+begin_repeats
+kill -KILL "$child"
+wait "$pid"
+status=$?
+[ "$status" -eq 137 ] || fail "exit status $status, not 137"
+says "$err" 'warning: the run was ended by SIGKILL and left no record; if nobody sent the signal, the system had no memory'
+
+# The run of repeats that are killed ends too.
+for signal in QUIT KILL; do
+  case_name="repeats that are sent SIG$signal"
+  begin_repeats
+  kill -"$signal" "$pid"
+  wait "$pid" 2>"$work/shell"
+  while kill -0 "$child" 2>"$work/shell"; do sleep 0.1; done
+  says "$err" 'ended by SIGTERM after '
+done
+
 # --- fit to publish --------------------------------------------------------------------------------
 
 # shellcheck disable=SC2086

@@ -136,7 +136,9 @@ void print_html(std::ostream& out, std::span<const Comparison> comparisons) {
     runs += with_head(comparisons, one, figures(run_plots(one, i)));
     differing += with_head(comparisons, one, remarks_list(one));
   }
-  HtmlPage page("CNN benchmark comparison with " + comparisons.front().base_name);
+  const std::string other = comparisons.size() == 1 ? ": " + comparisons.front().other_name : "";
+  HtmlPage page(
+      fmt::format("CNN benchmarks{} compared with {}", other, comparisons.front().base_name));
   page.add("verdicts", "Verdicts",
            fmt::format("<p><strong>{}.</strong></p>\n{}", verdicts_text(comparisons), tables));
   page.add("ratios", "Changes",

@@ -300,7 +300,7 @@ void write_files(const Arguments& arguments, const Tracked& tracked) {
 std::span<const Option> options_of_track() { return kTrackOptions; }
 
 int run_track(const Arguments& arguments, Streams streams) {
-  constexpr int kInterrupted = 130;
+  constexpr int kSignalled = 128;
   std::vector<std::string> selectors = arguments.operands();
   if (selectors.empty()) selectors.emplace_back();
   SeriesSelection selection;
@@ -322,9 +322,9 @@ int run_track(const Arguments& arguments, Streams streams) {
   for (const std::string& why : tracked.left_out) {
     streams.err << fmt::format("bench_results: warning: skipped {}\n", why);
   }
-  bool interrupted = false;
+  int interrupted_by = 0;
   if (const auto command = arguments.given("rerun-cmd")) {
-    interrupted = !rerun_suspects(
+    interrupted_by = rerun_suspects(
         tracked,
         {.command = *command,
          .pairs = static_cast<std::size_t>(arguments.integer("reruns", 1)),
@@ -337,7 +337,7 @@ int run_track(const Arguments& arguments, Streams streams) {
   print_tracked(arguments, tracked, arguments.text("format"), streams.out);
   write_files(arguments, tracked);
   remember(arguments, tracked);
-  return interrupted ? kInterrupted : exit_status(tracked);
+  return interrupted_by != 0 ? kSignalled + interrupted_by : exit_status(tracked);
 }
 
 }  // namespace bench::results

@@ -136,6 +136,20 @@ std::string title_of(const RunSeries& series) {
   return fmt::format("{} on {}, {}", name, series.machine, series.metric);
 }
 
+std::vector<std::string> difference_lines(const SeriesChange& change) {
+  constexpr std::size_t kShown = 5;
+  const std::vector<EnvironmentDifference>& all = change.environment;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
+    lines.push_back("differs: " + text_of(all[i]));
+  }
+  if (all.size() > kShown) {
+    lines.push_back(
+        fmt::format("{} more differ; --format=html and json list them", all.size() - kShown));
+  }
+  return lines;
+}
+
 std::string change_line(const TrackedSeries& tracked, const SeriesChange& change) {
   const std::vector<SeriesPoint>& points = tracked.series.points;
   return fmt::format("{} {} p{} q{} {} (id {}), revisions {}..{}{}{}{}",

@@ -15,8 +15,8 @@ void print_markdown(std::ostream& out, const Tracked& tracked) {
       const std::string mark = change.fails() ? "**" : "";
       out << "| " << markdown_cell(title_of(one.series)) << " | " << mark
           << markdown_cell(change_line(one, change)) << mark;
-      for (const EnvironmentDifference& difference : change.environment) {
-        out << "<br>differs: " << markdown_cell(text_of(difference));
+      for (const std::string& line : difference_lines(change)) {
+        out << "<br>" << markdown_cell(line);
       }
       out << " |\n";
     }

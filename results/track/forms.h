@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "results/track/tracking.h"
 
@@ -37,6 +38,9 @@ std::string title_of(const RunSeries& series);
 
 /// "2026-01-31 -3.1% [-3.6,-2.5] p=.0050 REGRESSED (id 4f2a91c03b), revisions 1a2b3c..9f8e7d".
 std::string change_line(const TrackedSeries& tracked, const SeriesChange& change);
+/// "differs: host.kernel a -> b": the first differences of the environment at the change, and the
+/// number of the others.
+std::vector<std::string> difference_lines(const SeriesChange& change);
 
 /// "2026-02-12 +0.2%, z 0.4 of 3.6: quiet".
 std::string newest_line(const TrackedSeries& tracked);

@@ -4,7 +4,10 @@
     nightly_test.py BENCH_RESULTS
 """
 
+import os
 import pathlib
+import signal
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -59,6 +62,29 @@ class NightlyTest(unittest.TestCase):
         self.assertEqual(again.returncode, 3)
         self.assertIn("failed: [--model=absent, see ", again.stderr)
         self.assertIn("1 series:", again.stdout)
+
+    def test_a_signal_ends_the_current_run_too(self):
+        bench = self.folder / "bench"
+        bench.write_text(f"#!{sys.executable}\nimport os, pathlib, signal\n"
+                         "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})\n"
+                         f"open({str(self.folder / 'begun')!r}, 'w').close()\n"
+                         "got = signal.sigwait({signal.SIGTERM})\n"
+                         f"pathlib.Path({str(self.folder / 'got')!r}).write_text(str(got))\n")
+        bench.chmod(0o755)
+        os.mkfifo(self.folder / "begun")
+        (self.folder / "workloads").write_text("--model=lenet\n--model=vgg16\n")
+        for number, status in ((signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+            (self.folder / "got").unlink(missing_ok=True)
+            with subprocess.Popen(
+                    ["sh", str(made_days.NIGHTLY), f"--bench={bench}", f"--results={RESULTS}",
+                     f"--workloads={self.folder / 'workloads'}", f"--output={self.folder / 'report'}"],
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as nightly:
+                open(self.folder / "begun").close()  # Waits until the run has begun.
+                nightly.send_signal(number)
+                error = nightly.communicate()[1]
+            self.assertEqual(nightly.returncode, status, error)
+            self.assertEqual((self.folder / "got").read_text(), str(int(signal.SIGTERM)))
+            self.assertNotIn("vgg16", error)
 
     def test_refuses_unknown_options_and_values(self):
         for option in ("--workload=x", "--repeats=0", "--workloads=absent", "--bench=absent"):

@@ -42,6 +42,19 @@ TEST(Comparison, FindsEqualRunsEquivalent) {
   EXPECT_EQ(exit_status(std::span(&comparison, 1), true), 0);
 }
 
+TEST(QualityNotes, JoinWarningsThatDifferOnlyInNumbers) {
+  std::vector<StoredRun> runs = made_runs(4, {}, 0.01, 1);
+  const std::vector<std::string> warnings = {"steal of 3.5 % on x86", "steal of 12 % on x86",
+                                             "steal of 4 % on x86", "swap is in use"};
+  std::vector<const StoredRun*> pointers;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].record["quality"]["warnings"] = {warnings[i]};
+    pointers.push_back(&runs[i]);
+  }
+  EXPECT_THAT(quality_notes(pointers), ElementsAre("steal of 3.5 to 12 % on x86 (3 of 4 runs)",
+                                                   "swap is in use (1 of 4 runs)"));
+}
+
 TEST(Comparison, GroupsRowsByAFieldWithAGeometricMeanEach) {
   std::vector<StoredRun> base;
   std::vector<StoredRun> other;

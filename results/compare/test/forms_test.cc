@@ -95,6 +95,7 @@ TEST(Forms, MarkdownEscapesAndFolds) {
   EXPECT_THAT(text, HasSubstr("vgg&lt;16>"));
   EXPECT_THAT(text, HasSubstr("<details>"));
   EXPECT_EQ(markdown_cell("a|b\n<i>*"), "a\\|b &lt;i>\\*");
+  EXPECT_EQ(markdown_cell("\x1b[31m\u202e"), "\\\\x1b[31m\\\\xe2\\\\x80\\\\xae");
 }
 
 TEST(Forms, MarkdownFitsIntoAComment) {
@@ -131,6 +132,7 @@ TEST(Forms, HtmlHasARatioPerRowAndEveryRunAsADot) {
   EXPECT_EQ(count("<circle class=\"ratio"), 2);
   EXPECT_EQ(count("<circle class=\"run\""), 32);
   EXPECT_EQ(count("<svg "), 3);
+  EXPECT_THAT(page, HasSubstr("<title>CNN benchmarks: new compared with base</title>"));
   EXPECT_THAT(page, HasSubstr("1 regressed, 0 improved, 1 inconclusive of 2 rows."));
   EXPECT_THAT(page, HasSubstr("<strong class=\"warn\">REGRESSED</strong>"));
   EXPECT_THAT(page, HasSubstr("differs: host.kernel 6.1.0-28 -&gt; 6.1.0-31"));

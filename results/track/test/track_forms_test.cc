@@ -53,6 +53,19 @@ TEST(TrackForms, TextShowsSeriesWithoutNewsOnlyOnRequest) {
   EXPECT_THAT(all.str(), HasSubstr("quiet on node7"));
 }
 
+TEST(TrackForms, TextAndMarkdownShowFiveDifferencesOfTheEnvironment) {
+  SeriesChange change;
+  for (int i = 0; i < 5; ++i) {
+    change.environment.push_back(
+        {.field = fmt::format("env.{}", i), .base = {"a"}, .other = {"b"}});
+  }
+  EXPECT_EQ(difference_lines(change).size(), 5U);
+  EXPECT_EQ(difference_lines(change).back(), "differs: env.4 a -> b");
+  change.environment.resize(30, change.environment.front());
+  ASSERT_EQ(difference_lines(change).size(), 6U);
+  EXPECT_EQ(difference_lines(change).back(), "25 more differ; --format=html and json list them");
+}
+
 TEST(TrackForms, JsonHoldsEveryPoint) {
   std::ostringstream out;
   print_json(out, made_tracked());
