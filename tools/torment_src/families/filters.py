@@ -1,4 +1,4 @@
-"""Filters of runs in every notation, also unquoted as words of their own."""
+"""Filters of runs in every notation, also unquoted."""
 
 import random
 
