@@ -6,6 +6,7 @@
 
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 import unittest
@@ -77,6 +78,23 @@ class NightlyTest(unittest.TestCase):
         inbox.unlink()
         self.assertEqual(self.days.run(17, series, f"--on-change=cat > '{inbox}'").returncode, 1)
         self.assertFalse(inbox.exists(), "the change is known")
+
+    @unittest.skipUnless(shutil.which("jq"), "jq is not installed")
+    def test_the_messages_of_the_page_can_be_sent(self):
+        page = (made_days.NIGHTLY.parents[1] / "bench/manual/TRACK.md").read_text()
+        commands = re.findall(r"^    tools/nightly (--on-change=.*)$", page, re.MULTILINE)
+        self.assertEqual(len(commands), 2)
+        for program in ("curl", "mail"):  # They print what they receive.
+            (self.folder / program).write_text("#!/bin/sh\ncat >&2\n")
+            (self.folder / program).chmod(0o755)
+        series = [Series("lenet", 0.003, [(14, 0.95)], seed=3)]
+        for day in range(15):
+            self.days.run(day, series)
+        path = f"PATH={self.folder}:$PATH"
+        for day, (command, start) in enumerate(zip(commands, ('"text": "Slower: lenet', "Slower: lenet")), 15):
+            [option] = made_days.shlex.split(command)
+            option = option.replace("--on-change=", f"--on-change={path}; ", 1) + "; exit 1"
+            self.assertIn(start, self.days.run(day, series, option).stderr)
 
     def test_a_change_of_the_canary_does_not_fail(self):
         series = [Series("lenet", 0.003, [(14, 0.95)], seed=5),
