@@ -83,12 +83,13 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
                                  ? choose_fastest_batch(settings, host)
                                  : choose_largest_batch(settings, host);
   host.phases.stop_if_asked("before the run");
-  return run_once({.settings = with_batch(settings, chosen.batch),
-                   .parsed = parsed,
-                   .choice = chosen.choice,
-                   .begin = begin_now(host)},
-                  host)
-      .status;
+  const RunOutcome run = run_once({.settings = with_batch(settings, chosen.batch),
+                                   .parsed = parsed,
+                                   .choice = chosen.choice,
+                                   .begin = begin_now(host)},
+                                  host);
+  note_slower_than_trial(chosen, run.session.steps, host.streams.err);
+  return run.status;
 }
 
 }  // namespace

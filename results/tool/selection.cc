@@ -78,7 +78,9 @@ class Selector {
     if (selector.starts_with('@')) {
       return runs_of_baseline(selector.substr(1));
     }
-    if (!selector.empty() && std::filesystem::exists(selector)) {
+    // A long filter is not a path, and asking for it fails.
+    std::error_code not_a_path;
+    if (!selector.empty() && std::filesystem::exists(selector, not_a_path)) {
       return needed(runs_in(selector), fmt::format("{}: no records found", selector));
     }
     if (looks_like_an_id(selector)) {

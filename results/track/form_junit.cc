@@ -13,7 +13,10 @@ bool any_fails(const TrackedSeries& one) {
                      [](const SeriesChange& change) { return change.fails(); });
 }
 
-bool is_suspect(const TrackedSeries& one) { return one.newest_state == NewestState::kSuspect; }
+/// True if the newest run is suspect, or cannot be judged yet.
+bool is_undecided(const TrackedSeries& one) {
+  return one.newest_state == NewestState::kSuspect || one.newest_state == NewestState::kUnknown;
+}
 
 /// Independent of which other workloads are tracked.
 std::string tracked_class_name(const TrackedSeries& one) {
@@ -31,7 +34,7 @@ void print_junit(std::ostream& out, const Tracked& tracked) {
   const auto failures = std::count_if(tracked.series.begin(), tracked.series.end(), any_fails);
   const auto skipped =
       std::count_if(tracked.series.begin(), tracked.series.end(),
-                    [](const TrackedSeries& one) { return !any_fails(one) && is_suspect(one); });
+                    [](const TrackedSeries& one) { return !any_fails(one) && is_undecided(one); });
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"track\" "
       << "tests=\"" << tracked.series.size() << "\" failures=\"" << failures << "\" skipped=\""
       << skipped << "\">\n";
@@ -47,7 +50,7 @@ void print_junit(std::ostream& out, const Tracked& tracked) {
     if (!lines.empty()) {
       out << R"(      <failure type="PerformanceRegression" message=")" << xml_text(lines)
           << "\"/>\n";
-    } else if (is_suspect(one)) {
+    } else if (is_undecided(one)) {
       out << "      <skipped message=\"" << xml_text(newest_line(one)) << "\"/>\n";
     }
     out << "      <system-out>" << xml_text(newest_line(one)) << "</system-out>\n    </testcase>\n";

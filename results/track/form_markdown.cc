@@ -6,7 +6,10 @@
 namespace bench::results {
 
 void print_markdown(std::ostream& out, const Tracked& tracked) {
-  out << markdown_cell(paragraph(tracked)) << "\n";
+  out << markdown_cell(summary(tracked)) << "\n";
+  const std::vector<std::string> lines = news_lines(tracked);
+  if (!lines.empty()) out << "\n";
+  for (const std::string& line : lines) out << "- " << markdown_cell(line) << "\n";
   bool any = false;
   for (const TrackedSeries& one : tracked.series) {
     for (const SeriesChange& change : one.changes) {

@@ -63,7 +63,8 @@ void print_text(std::ostream& out, const Tracked& tracked, bool all) {
   for (const TrackedSeries& one : tracked.series) {
     if (all || has_news(one)) print_series(out, one);
   }
-  out << printable(paragraph(tracked)) << "\n";
+  for (const std::string& line : news_lines(tracked)) out << printable(line) << "\n";
+  out << printable(summary(tracked)) << "\n";
 }
 
 }  // namespace bench::results

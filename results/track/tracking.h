@@ -64,6 +64,7 @@ struct SeriesChange {
   [[nodiscard]] bool fails() const;
 };
 
+/// kUnknown: the level has too few runs to judge the newest one.
 enum class NewestState { kUnknown, kQuiet, kSuspect, kConfirmed, kCleared };
 std::string_view name_of(NewestState state);
 

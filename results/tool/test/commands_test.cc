@@ -259,6 +259,22 @@ TEST_F(Commands, NoteThatSeveralFiltersFormAUnion) {
   EXPECT_EQ(run("export", {files[0], files[1], "--format=csv"}).err, "");
 }
 
+TEST_F(Commands, AFilterMayBeLongerThanAFileName) {
+  file_of_run("a.json", 0);
+  run("store", {path("a.json")});
+  std::string filter = "model:resnet50";
+  for (int i = 0; i < 30; ++i) filter += " model:resnet50";
+  EXPECT_EQ(run("report", {filter}).status, 0);
+}
+
+TEST_F(Commands, AFolderMayContainALinkToItself) {
+  const std::string folder = path("folder");
+  std::filesystem::create_directory(folder);
+  file_of_run("folder/a.json", 0);
+  std::filesystem::create_symlink("loop.json", folder + "/loop.json");
+  EXPECT_EQ(run("report", {folder}).status, 0);
+}
+
 TEST_F(Commands, RefuseABaselineOfRunsOutsideTheStore) {
   for (int i = 0; i < 5; ++i) file_of_run(std::to_string(i) + ".json", i);
   std::ofstream(path("other"));

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -119,7 +120,7 @@ TEST_F(TrackCommand, AnAcknowledgementReplacesEarlierNotesOfTheChange) {
 TEST_F(TrackCommand, RemembersOnlyReportedChanges) {
   store_days({.factor = 1.05});
   store_days({.model = "frozen", .factor = 1.05, .label = "canary", .git_rev = "frozen"});
-  EXPECT_THAT(track({"--remember"}).out, HasSubstr("0 new improvements. Not caused by the code"));
+  EXPECT_THAT(track({"--remember"}).out, HasSubstr("Not caused by the code"));
   EXPECT_THAT(track({"--remember", "--since=2026-02-20"}).out, HasSubstr("0 new improvements."));
   EXPECT_THAT(notes(), testing::IsEmpty());
   // Without the canary, the change is blamed on the code, and is news once.
@@ -127,6 +128,36 @@ TEST_F(TrackCommand, RemembersOnlyReportedChanges) {
   EXPECT_THAT(track(words).out, HasSubstr("1 new improvements."));
   EXPECT_THAT(track(words).out, HasSubstr("0 new improvements."));
   EXPECT_EQ(notes().size(), 1);
+}
+
+TEST_F(TrackCommand, TheCommandOfOnChangeReceivesWhatIsNew) {
+  store_days({});
+  const std::filesystem::path received = folder_.path() / "received";
+  const std::string on_change = fmt::format("--on-change=cat > '{}'; echo sent", received.string());
+  EXPECT_EQ(track({"--remember", on_change}).status, 1);
+  const json changes = json::parse(std::ifstream(received));
+  ASSERT_EQ(changes["changes"].size(), 1);
+  EXPECT_EQ(changes["changes"][0]["workload"], "resnet50 train bs64 f32");
+  std::filesystem::remove(received);
+  EXPECT_EQ(track({"--remember", on_change}).status, 1);
+  EXPECT_FALSE(std::filesystem::exists(received)) << "the change is known";
+}
+
+TEST_F(TrackCommand, ChangesStayNewIfTheCommandOfOnChangeFails) {
+  store_days({});
+  EXPECT_THROW(track({"--remember", "--on-change=exit 3"}), WriteError);
+  EXPECT_THAT(notes(), testing::IsEmpty());
+  EXPECT_THAT(track({"--remember"}).out, HasSubstr("1 new regressions"));
+}
+
+TEST_F(TrackCommand, APointCanBeADay) {
+  store_days({.factor = 1, .git_rev = "same"});
+  store_days({.step = 0, .factor = 1.001, .git_rev = "same"});
+  const auto points = [&](const std::vector<std::string>& words) {
+    return json::parse(track(words).out)["series"][0]["points"].size();
+  };
+  EXPECT_EQ(points({"--format=json"}), 80);
+  EXPECT_EQ(points({"--format=json", "--points=day"}), 40);
 }
 
 TEST_F(TrackCommand, ReportsAlthoughARerunFailsOrIsInterrupted) {
