@@ -6,6 +6,8 @@
 #include <set>
 
 #include "models/base/errors.h"
+#include "results/store/disturbance.h"
+#include "results/store/members.h"
 #include "results/store/record_fields.h"
 
 namespace bench::results {
@@ -73,13 +75,13 @@ std::string text_of(const EnvironmentDifference& difference) {
 std::vector<std::string> quality_notes(std::span<const StoredRun* const> runs) {
   std::map<std::string, std::size_t> counts;
   for (const StoredRun* run : runs) {
-    const auto quality = run->record.find("quality");
-    if (quality == run->record.end() || !quality->is_object()) continue;
-    const auto warnings = quality->find("warnings");
-    if (warnings == quality->end() || !warnings->is_array()) continue;
-    std::set<std::string> own;
-    for (const auto& warning : *warnings) {
-      if (warning.is_string()) own.insert(warning.get<std::string>());
+    const std::vector<std::string> causes = disturbances_of(run->record);
+    std::set<std::string> own(causes.begin(), causes.end());
+    const nlohmann::json* warnings = member_at(run->record, "quality.warnings");
+    if (warnings != nullptr && warnings->is_array()) {
+      for (const auto& warning : *warnings) {
+        if (warning.is_string()) own.insert(warning.get<std::string>());
+      }
     }
     for (const std::string& warning : own) ++counts[warning];
   }
