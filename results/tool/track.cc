@@ -8,10 +8,12 @@
 
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
+#include "results/store/disturbance.h"
 #include "results/store/record_fields.h"
 #include "results/store/workload_names.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"
+#include "results/track/disturbed_levels.h"
 #include "results/track/forms.h"
 #include "results/track/rerun.h"
 #include "results/track/series.h"
@@ -37,6 +39,8 @@ constexpr std::array kTrackOptions = {
            .value = "TIME",
            .meaning = "ignore changes before this time: 2026-01-31, or 30d"},
     Option{.name = "fast", .meaning = "accept levels of 3 runs instead of 5"},
+    Option{.name = "trust-disturbed",
+           .meaning = "judge runs that other programs disturbed like others"},
     Option{.name = "canary",
            .value = "LABEL",
            .fallback = "canary",
@@ -156,6 +160,7 @@ TrackOptions track_options(const Arguments& arguments) {
         fmt::format("--alpha={}: must be above 0 and below 0.5", arguments.text("alpha")));
   }
   options.least_segment = arguments.has("fast") ? 3 : 5;
+  options.trust_disturbed = arguments.has("trust-disturbed");
   if (const auto since = arguments.given("since")) options.since_ms = parse_time(*since, now_ms());
   return options;
 }
@@ -321,6 +326,10 @@ int run_track(const Arguments& arguments, Streams streams) {
   Tracked tracked = track(series, options, notes.changes, notes.annotations);
   for (const std::string& why : tracked.left_out) {
     streams.err << fmt::format("bench_results: warning: skipped {}\n", why);
+  }
+  if (!options.trust_disturbed) {
+    judge_disturbances(
+        tracked, [&](const std::string& id) { return disturbances_of(records.run(id).record); });
   }
   bool interrupted = false;
   if (const auto command = arguments.given("rerun-cmd")) {

@@ -96,11 +96,10 @@ Ordered series_json(const TrackedSeries& one) {
 }  // namespace
 
 Ordered tracked_json(const Tracked& tracked) {
-  Ordered json = {{"schema", "bench.track/2"},
-                  {"min_effect", tracked.options.margin},
-                  {"alpha", tracked.options.alpha},
-                  {"paragraph", paragraph(tracked)},
-                  {"series", Ordered::array()}};
+  Ordered json = {
+      {"schema", "bench.track/2"},       {"min_effect", tracked.options.margin},
+      {"alpha", tracked.options.alpha},  {"trust_disturbed", tracked.options.trust_disturbed},
+      {"paragraph", paragraph(tracked)}, {"series", Ordered::array()}};
   for (const TrackedSeries& one : tracked.series) json["series"].push_back(series_json(one));
   return json;
 }

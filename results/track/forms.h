@@ -29,7 +29,8 @@ void print_json(std::ostream& out, const Tracked& tracked);
 /// One HTML file that needs no network: a drawing per series, changes, levels.
 void print_html(std::ostream& out, const Tracked& tracked);
 
-/// JUnit's XML, a case per series: a change that fails is a failure, a suspect run is skipped.
+/// JUnit's XML, a case per series: a change that fails is a failure, a suspect run or a disturbed
+/// change is skipped.
 void print_junit(std::ostream& out, const Tracked& tracked);
 
 /// "resnet50 train bs64 f32 on node7, images_per_sec".
