@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "models/base/errors.h"
+#include "results/store/disturbance.h"
+#include "results/store/members.h"
 #include "results/store/record_fields.h"
 
 namespace bench::results {
@@ -116,14 +118,17 @@ std::vector<std::string> quality_notes(std::span<const StoredRun* const> runs) {
   std::map<std::vector<std::string>, std::vector<std::vector<std::string>>> numbers;
   std::map<std::vector<std::string>, std::set<const StoredRun*>> warned;
   for (const StoredRun* run : runs) {
-    const auto quality = run->record.find("quality");
-    if (quality == run->record.end() || !quality->is_object()) continue;
-    const auto warnings = quality->find("warnings");
-    if (warnings == quality->end() || !warnings->is_array()) continue;
-    for (const auto& sentence : *warnings) {
-      if (!sentence.is_string()) continue;
-      Warning warning = warning_of(sentence.get<std::string>());
-      warned[warning.texts].insert(run);
+    std::vector<std::string> sentences = disturbances_of(run->record);
+    const nlohmann::json* warnings = member_at(run->record, "quality.warnings");
+    if (warnings != nullptr && warnings->is_array()) {
+      for (const auto& warning : *warnings) {
+        if (warning.is_string()) sentences.push_back(warning.get<std::string>());
+      }
+    }
+    for (const std::string& sentence : sentences) {
+      Warning warning = warning_of(sentence);
+      // A disturbance may also be a warning.
+      if (!warned[warning.texts].insert(run).second) continue;
       numbers[warning.texts].push_back(std::move(warning.numbers));
     }
   }

@@ -44,7 +44,11 @@ std::string summary_text(const ReportData& data) {
   std::int64_t first = 0;
   std::int64_t last = 0;
   std::size_t few = 0;
+  std::size_t disturbed = 0;
   for (const ReportRow& row : data.rows) {
+    disturbed += static_cast<std::size_t>(
+        std::count_if(row.cells.begin(), row.cells.end(),
+                      [](const ReportCell& cell) { return cell.disturbed.too_many(); }));
     few += static_cast<std::size_t>(std::count_if(
         row.cells.begin(), row.cells.end(),
         [](const ReportCell& cell) { return !cell.empty() && !cell.speed.interval; }));
@@ -67,6 +71,12 @@ std::string summary_text(const ReportData& data) {
     text += fmt::format(
         "<p class=\"warn\">{} cells have fewer than the 6 runs that a 95% interval needs.</p>\n",
         few);
+  }
+  if (disturbed > 0) {
+    text += fmt::format(
+        "<p class=\"warn\">Cells that other programs, steal, throttling or a stop disturbed: {}. "
+        "Their speeds may be too low. Measure them again on a quiet machine.</p>\n",
+        disturbed);
   }
   if (data.left_out.size() == 1) {
     text +=

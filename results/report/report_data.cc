@@ -52,6 +52,7 @@ std::optional<double> images_per_joule(const StoredRun& run) {
 
 void finish_cell(ReportCell& cell) {
   if (cell.empty()) return;
+  cell.disturbed = disturbed_runs(cell.runs);
   cell.speed = stats::group_summary(cell.speeds, kAlpha);
   std::vector<double> per_joule;
   for (const StoredRun* run : cell.runs) {
@@ -96,7 +97,7 @@ std::size_t reference_of(const std::vector<ReportSystem>& systems, const std::st
                   wanted, names));
 }
 
-/// Systems by the number of workloads that they ran, then by name.
+/// Systems by the number of workloads that they ran, then undisturbed ones first, then by name.
 std::vector<ReportSystem> systems_of(const std::vector<const StoredRun*>& runs,
                                      const ReportOptions& options) {
   std::map<std::string, ReportSystem> by_key;
@@ -110,10 +111,13 @@ std::vector<ReportSystem> systems_of(const std::vector<const StoredRun*>& runs,
   std::vector<ReportSystem> systems;
   for (auto& [key, system] : by_key) systems.push_back(std::move(system));
   name_systems(systems, options.anonymize);
+  const auto is_disturbed = [](const ReportSystem& system) {
+    return disturbed_runs(system.runs).too_many();
+  };
   std::stable_sort(systems.begin(), systems.end(),
                    [&](const ReportSystem& a, const ReportSystem& b) {
-                     return std::tuple(workloads[b.key].size(), a.name) <
-                            std::tuple(workloads[a.key].size(), b.name);
+                     return std::tuple(workloads[b.key].size(), is_disturbed(a), a.name) <
+                            std::tuple(workloads[a.key].size(), is_disturbed(b), b.name);
                    });
   const auto reference = static_cast<std::ptrdiff_t>(reference_of(systems, options.reference));
   std::rotate(systems.begin(), systems.begin() + reference, systems.begin() + reference + 1);

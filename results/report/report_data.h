@@ -8,6 +8,7 @@
 #include "results/stats/geometric_mean.h"
 #include "results/stats/group_summary.h"
 #include "results/stats/interval.h"
+#include "results/store/disturbance.h"
 #include "results/store/stored_run.h"
 
 namespace bench::results {
@@ -24,7 +25,13 @@ struct ReportCell {
   std::optional<double> gigaflops{};                      ///< Median speed x flops per image / 1e9.
   std::optional<double> roof_share{};  ///< Median of the records' values, 0 to 1.
 
+  DisturbedRuns disturbed{};
+
   [[nodiscard]] bool empty() const { return runs.empty(); }
+  /// True if disturbances may explain the difference from this cell.
+  [[nodiscard]] bool is_disturbed_next_to(const ReportCell& other) const {
+    return disturbed.too_many() || other.disturbed.too_many();
+  }
 };
 
 /// A machine as one column: hardware, threads and instruction set.
@@ -63,7 +70,8 @@ struct ReportData {
 };
 
 struct ReportOptions {
-  std::string reference{};  ///< Part of a system's text; empty: the system with the most workloads.
+  std::string reference{};  ///< Part of a system's text; empty: the system with the most workloads,
+                            ///< if possible undisturbed.
   bool anonymize = false;   ///< Removes host names from the systems' names.
 };
 

@@ -35,10 +35,18 @@ std::string summary_cell(const stats::GroupSummary& summary) {
                      short_number(summary.max), summary.n);
 }
 
-/// Marks an interval that excludes equality as faster or slower, by a sign as well as by colour.
-std::string ratio_line(const stats::Shift& ratio) {
+std::string disturbed_line(const ReportCell& cell) {
+  if (!cell.disturbed.too_many()) return "";
+  return fmt::format("<small class=\"warn\">disturbed: {} of {} runs</small>",
+                     cell.disturbed.disturbed, cell.disturbed.runs);
+}
+
+/// Marks an interval that excludes equality as faster or slower, unless disturbances may explain
+/// it.
+std::string ratio_line(const stats::Shift& ratio, bool disturbed) {
   const RatioText text = ratio_text(ratio.estimate, ratio.interval);
   if (!ratio.interval) return fmt::format("<small>{}, too few runs</small>", text.ratio);
+  if (disturbed) return fmt::format("<small>? {} {}</small>", text.ratio, text.interval);
   const char* sign = ratio.interval->low > 0 ? "▲ " : ratio.interval->high < 0 ? "▼ " : "= ";
   return fmt::format("<small>{}{} {}</small>", sign, text.ratio, text.interval);
 }
@@ -49,7 +57,7 @@ std::string matrix_table(const ReportData& data) {
   HtmlTable table(
       fmt::format("Images per second: the median, its [95% interval], and the ratio to {} with its "
                   "95% interval. ▲ means faster, ▼ slower. = means that the interval includes "
-                  "equality.",
+                  "equality, and ? that other programs disturbed one of the two.",
                   html_text(data.systems.front().name)),
       with_systems("workload", data));
   for (const ReportRow& row : data.rows) {
@@ -59,8 +67,9 @@ std::string matrix_table(const ReportData& data) {
         cells.emplace_back("<span class=\"soft\">not run</span>");
         continue;
       }
-      cells.push_back(summary_cell(cell.speed) +
-                      (cell.log_ratio ? ratio_line(*cell.log_ratio) : ""));
+      const bool disturbed = cell.is_disturbed_next_to(row.cells.front());
+      cells.push_back(summary_cell(cell.speed) + disturbed_line(cell) +
+                      (cell.log_ratio ? ratio_line(*cell.log_ratio, disturbed) : ""));
     }
     table.row(cells);
   }

@@ -40,7 +40,9 @@ constexpr std::array kCompareOptions = {
             "group rows by fields of the workload, such as model,dtype; each group has a geomean"},
     Option{.name = "fwer",
            .meaning = "correct for many rows by Holm instead of Benjamini-Hochberg"},
-    Option{.name = "strict", .meaning = "exit with 4 if a row is inconclusive"},
+    Option{.name = "strict", .meaning = "exit with 4 if a row is inconclusive or disturbed"},
+    Option{.name = "trust-disturbed",
+           .meaning = "judge runs that other programs disturbed like others"},
     Option{.name = "run", .meaning = "treat the two operands as commands, and run them in turn"},
     Option{.name = "pairs",
            .letter = 'n',
@@ -71,6 +73,7 @@ CompareOptions compare_options(const Arguments& arguments) {
         fmt::format("--alpha={}: must be above 0 and below 0.5", arguments.text("alpha")));
   }
   options.family_wise = arguments.has("fwer");
+  options.trust_disturbed = arguments.has("trust-disturbed");
   options.metrics = arguments.names("metric");
   options.ignored = arguments.names("ignore");
   options.by = arguments.names("by");

@@ -11,10 +11,12 @@
 
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
+#include "results/store/disturbance.h"
 #include "results/store/record_fields.h"
 #include "results/store/workload_names.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"
+#include "results/track/disturbed_levels.h"
 #include "results/track/forms.h"
 #include "results/track/rerun.h"
 #include "results/track/series.h"
@@ -46,6 +48,8 @@ constexpr std::array kTrackOptions = {
            .meaning = "a point of a series is a run (or a group of repeats), or all runs of one "
                       "revision on one day (UTC)"},
     Option{.name = "fast", .meaning = "accept levels of 3 runs instead of 5"},
+    Option{.name = "trust-disturbed",
+           .meaning = "judge runs that other programs disturbed like others"},
     Option{.name = "canary",
            .value = "LABEL",
            .fallback = "canary",
@@ -169,6 +173,7 @@ TrackOptions track_options(const Arguments& arguments) {
         fmt::format("--alpha={}: must be above 0 and below 0.5", arguments.text("alpha")));
   }
   options.least_segment = arguments.has("fast") ? 3 : 5;
+  options.trust_disturbed = arguments.has("trust-disturbed");
   if (const auto since = arguments.given("since")) options.since_ms = parse_time(*since, now_ms());
   return options;
 }
@@ -365,6 +370,10 @@ int run_track(const Arguments& arguments, Streams streams) {
   Tracked tracked = track(series, options, notes.changes, notes.annotations);
   for (const std::string& why : tracked.left_out) {
     streams.err << fmt::format("bench_results: warning: skipped {}\n", why);
+  }
+  if (!options.trust_disturbed) {
+    judge_disturbances(
+        tracked, [&](const std::string& id) { return disturbances_of(records.run(id).record); });
   }
   int interrupted_by = 0;
   if (const auto command = arguments.given("rerun-cmd")) {

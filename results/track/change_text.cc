@@ -20,10 +20,13 @@ std::string effect_text(const stats::Shift& shift) {
 }
 
 std::string verdict_word(const SeriesChange& change) {
-  if (change.drift) {
+  if (change.drift && change.verdict != ChangeVerdict::kDisturbed) {
     return fmt::format("{} by drift, over many runs", stats::name_of(change.verdict));
   }
   if (change.verdict == ChangeVerdict::kInconclusive) return "not significant among all series";
+  if (change.verdict == ChangeVerdict::kDisturbed) {
+    return "disturbed (measured on a busy machine: measure again, or use compare --run)";
+  }
   return change.fails() ? "REGRESSED" : std::string(stats::name_of(change.verdict));
 }
 
@@ -73,6 +76,7 @@ struct Told {
   std::vector<std::string> drift{};
   std::vector<std::string> suspect{};
   std::map<std::string, std::size_t> not_judged{};  ///< Number of series by the reason.
+  std::vector<std::string> disturbed{};
 };
 
 /// "resnet50 train bs64 f32 (canary)".
@@ -99,7 +103,9 @@ bool is_machines(const SeriesChange& change) {
 void tell(const TrackedSeries& one, const SeriesChange& change, Told& told) {
   if (!is_open(change)) return;
   const std::string text = mention(one, change);
-  if (change.fails()) {
+  if (change.verdict == ChangeVerdict::kDisturbed) {
+    told.disturbed.push_back(text);
+  } else if (change.fails()) {
     (change.known ? told.open : told.fresh).push_back(text);
   } else if (change.drift) {
     told.drift.push_back(text);
@@ -192,6 +198,7 @@ std::vector<std::string> news_lines(const Tracked& tracked) {
   add("Faster", told.better);
   add("Not caused by the code, according to the revision or the canary", told.machine);
   add("Drifting", told.drift);
+  add("Not judged, because other programs disturbed the runs", told.disturbed);
   add("Suspect in the newest run, not confirmed", told.suspect);
   for (const auto& [why, count] : told.not_judged) {
     lines.push_back(fmt::format("Not judged yet: {} series, {}", count, why));

@@ -97,9 +97,11 @@ Ordered series_json(const TrackedSeries& one) {
 }  // namespace
 
 Ordered tracked_json(const Tracked& tracked) {
-  Ordered json = {{"schema", "bench.track/3"},      {"min_effect", tracked.options.margin},
-                  {"alpha", tracked.options.alpha}, {"summary", summary(tracked)},
-                  {"lines", news_lines(tracked)},   {"series", Ordered::array()}};
+  Ordered json = {
+      {"schema", "bench.track/3"},      {"min_effect", tracked.options.margin},
+      {"alpha", tracked.options.alpha}, {"trust_disturbed", tracked.options.trust_disturbed},
+      {"summary", summary(tracked)},    {"lines", news_lines(tracked)},
+      {"series", Ordered::array()}};
   for (const TrackedSeries& one : tracked.series) json["series"].push_back(series_json(one));
   return json;
 }

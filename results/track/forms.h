@@ -37,8 +37,8 @@ nlohmann::ordered_json changes_json(const Tracked& tracked);
 /// One HTML file that needs no network: a drawing per series, changes, levels.
 void print_html(std::ostream& out, const Tracked& tracked);
 
-/// JUnit's XML, a case per series: a change that fails is a failure. A suspect run, and
-/// one that cannot be judged yet, is skipped.
+/// JUnit's XML, a case per series: a change that fails is a failure. A suspect run, a disturbed
+/// change, and a run that cannot be judged yet, is skipped.
 void print_junit(std::ostream& out, const Tracked& tracked);
 
 /// "resnet50 train bs64 f32 on node7, images_per_sec".

@@ -252,6 +252,8 @@ std::string_view name_of(NewestState state) {
       return "confirmed";
     case NewestState::kCleared:
       return "cleared";
+    case NewestState::kDisturbed:
+      return "disturbed";
   }
   throw InternalError("unnamed NewestState");
 }

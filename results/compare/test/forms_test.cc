@@ -143,6 +143,24 @@ TEST(Forms, HtmlHasARatioPerRowAndEveryRunAsADot) {
   EXPECT_EQ(json["comparisons"][0]["rows"][0]["base"]["values"].size(), 8);
 }
 
+TEST(Forms, CountADisturbedRowAndSkipIt) {
+  std::vector<StoredRun> base = made_runs(8, {.rate = 100}, 0.003, 1);
+  for (StoredRun& run : base) mark_disturbed(run);
+  const Comparison comparison =
+      compare({.name = "base", .runs = base},
+              {.name = "new", .runs = made_runs(8, {.rate = 150}, 0.003, 2)}, {});
+  const std::span one(&comparison, 1);
+  EXPECT_EQ(verdicts_text(one), "0 regressed, 0 improved, 0 inconclusive, 1 disturbed of 1 row");
+  std::ostringstream junit;
+  print_junit(junit, one);
+  EXPECT_THAT(junit.str(), HasSubstr("failures=\"0\" skipped=\"1\""));
+  EXPECT_THAT(junit.str(), HasSubstr("<skipped message=\"disturbed ("));
+  const auto row = comparisons_json(one)["comparisons"][0]["rows"][0];
+  EXPECT_EQ(row["verdict"], "disturbed");
+  EXPECT_EQ(row["disturbed_runs"]["base"], 8);
+  EXPECT_EQ(row["disturbed_runs"]["new"], 0);
+}
+
 TEST(Forms, JunitFailsRegressedAndSkipsInconclusiveRows) {
   const std::string text = printed(print_junit);
   EXPECT_THAT(text, HasSubstr("tests=\"2\" failures=\"1\" skipped=\"1\""));

@@ -21,6 +21,7 @@ struct MadeRun {
   double speed = 100;
   double joules = 0;  ///< Per image; 0: unknown.
   std::string status = "ok";
+  bool disturbed = false;  ///< Other programs used the machine.
 };
 
 /// A run with a small record of these values.
@@ -58,6 +59,9 @@ inline StoredRun made_run(const MadeRun& made, std::int64_t second = 0) {
          {"better", "higher"}}}},
       {"quality",
        {{"warnings", {"other work keeps about 1.5 of 2 processors busy", "a </script> b"}}}}};
+  if (made.disturbed) {
+    record["load"]["busy_processes"] = {{{"name", "spinner"}, {"processors", 1.0}}};
+  }
   for (int i = 0; i < made.devices && !made.gpu.empty(); ++i) {
     record["gpu"].push_back({{"name", made.gpu}});
   }

@@ -30,7 +30,8 @@ struct MadeDays {
   std::size_t step = 25;  ///< From this run on, the rate is
   double factor = 0.95;   ///< multiplied by this.
   std::string label{};
-  std::string git_rev{};  ///< One revision for all; empty: one each.
+  std::string git_rev{};   ///< One revision for all; empty: one each.
+  bool disturbed = false;  ///< Other programs used the machine from the step on.
   int num_batches = 100;
 };
 
@@ -65,6 +66,9 @@ class TrackCommand : public testing::Test {
                           (i >= made.step ? made.factor : 1);
       Record record = made_record(made.model, 64, rate);
       record.time.start_utc += std::chrono::hours(24 * i);
+      if (made.disturbed && i >= made.step) {
+        record.load.busy = std::vector<BusyProcess>{{"spinner", 1.0}};
+      }
       record.source.git_rev = made.git_rev.empty() ? fmt::format("rev{}", i) : made.git_rev;
       json day = json_of(record);
       day["label"] = made.label;
@@ -115,6 +119,20 @@ TEST_F(TrackCommand, AnAcknowledgementReplacesEarlierNotesOfTheChange) {
   EXPECT_EQ(notes()[0].state, "ack");
   EXPECT_EQ(track({"--ack=" + id, "--as=new"}).status, 1);
   EXPECT_EQ(track().status, 1);
+}
+
+TEST_F(TrackCommand, FailsNobodyForDisturbedRuns) {
+  store_days({.disturbed = true});
+  const Outcome judged = track();
+  EXPECT_EQ(judged.status, 0);
+  EXPECT_THAT(judged.out, HasSubstr("disturbed (measured on a busy machine"));
+  EXPECT_THAT(judged.out, HasSubstr("Not judged, because other programs disturbed the runs:"));
+  EXPECT_EQ(track({"--trust-disturbed"}).status, 1);
+}
+
+TEST_F(TrackCommand, SaysWhatDisturbedASuspectRun) {
+  store_days({.step = 39, .factor = 0.9, .disturbed = true});
+  EXPECT_THAT(track().out, HasSubstr("suspect, other programs used the processors"));
 }
 
 TEST_F(TrackCommand, RemembersOnlyReportedChanges) {
