@@ -44,6 +44,7 @@ td small, th small { display: block; color: var(--soft); white-space: nowrap; fo
 td.left { text-align: left; max-width: 44rem; overflow-wrap: anywhere; }
 .warn, td small.warn { color: var(--warn); }
 .banner { max-width: none; border: 2px solid var(--warn); border-radius: .4rem; padding: .5rem .8rem; margin: .5rem 0; }
+.banner + .choice { margin-top: .9rem; }
 .banner b { color: var(--warn); }
 .choice { font-size: 1.5rem; line-height: 1.25; font-weight: 700; margin: .5rem 0; max-width: none; }
 .choice + p { margin: .25rem 0 .75rem; font-size: 1.05rem; max-width: 60rem; }
@@ -56,8 +57,9 @@ td.left { text-align: left; max-width: 44rem; overflow-wrap: anywhere; }
 .glance { flex: 1 1 26rem; min-width: 0; max-width: 100%; }
 .glance table { width: 100%; }
 .glance table { font-size: .95rem; }
-.tag { display: inline-block; font-size: .8rem; font-weight: 600; line-height: 1.35; padding: 0 .4rem; white-space: nowrap;
-  border: 1px solid var(--soft); border-radius: .6rem; color: var(--soft); }
+.tag { display: inline-block; font-size: .8em; font-weight: 600; line-height: 1.35; padding: 0 .4rem;
+  white-space: nowrap; border: 1px solid var(--soft); border-radius: .6rem; color: var(--soft);
+  print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .tag.certain { color: var(--paper); background: var(--good); border-color: var(--good); }
 .tag.likely { color: var(--good); border-color: var(--good); }
 .bar { display: block; width: 100%; min-width: 6rem; height: .6rem; margin: .15rem 0; background: var(--band);

@@ -8,6 +8,7 @@
 #include "results/formats/record_view.h"
 #include "results/page/markup.h"
 #include "results/record/statistics.h"
+#include "results/report/disturbed.h"
 
 namespace bench::results {
 namespace {
@@ -26,13 +27,8 @@ std::optional<double> input_share(Runs runs) {
 
 /// The number of runs in which something other than the workload took the machine's time.
 std::size_t disturbed_runs(Runs runs) {
-  return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const StoredRun* run) {
-    const auto* warnings = field(run->record, "quality.warnings");
-    if (warnings == nullptr) return false;
-    return std::any_of(warnings->begin(), warnings->end(), [](const nlohmann::json& text) {
-      return text.is_string() && text.get<std::string>().starts_with("other work");
-    });
-  }));
+  return static_cast<std::size_t>(std::count_if(
+      runs.begin(), runs.end(), [](const StoredRun* run) { return is_disturbed(*run); }));
 }
 
 /// The device, and its arithmetic or memory if the roof is known.
