@@ -68,6 +68,7 @@ td.left { text-align: left; max-width: 44rem; overflow-wrap: anywhere; }
 .matrix table { width: 100%; }
 .matrix td, .matrix .bar { text-align: left; }
 .matrix thead th { text-align: left; }
+.matrix .bar { width: 11rem; max-width: 100%; }
 .part h2 { font-size: 1.5rem; border-top: 4px solid var(--rule); margin-top: 3.5rem; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 1rem 2rem; }
 figure { margin: 0; max-width: 36rem; break-inside: avoid; }
@@ -99,6 +100,7 @@ svg .curve { fill: none; stroke: var(--mark); stroke-width: 1.5; }
   .cards thead { display: none; }
   .cards tr { border: 1px solid var(--rule); border-radius: .4rem; margin: 0 0 .75rem; overflow: hidden; }
   .cards th[scope=row] { background: var(--band); font-weight: 700; }
+  .matrix .bar { width: 100%; }
   .cards td::before { content: attr(data-label); display: block; font-weight: 600; } }
 @media print { :root { --paper: #fff; --ink: #000; --soft: #444; --rule: #bbb; --band: #eee; --mark: #00509d;
   --warn: #6b3a00; --good: #0b6b32; --bar: #7fb2e5; }

@@ -22,8 +22,8 @@ struct SystemPrice {
   std::optional<double> pue{};  ///< Power of the building / of its machines; empty: 1 is assumed.
 };
 
-/// Reads the file of `bench --cost` and `bench_results report --cost`. An error is a UsageError, one
-/// sentence with the file and the member. For example:
+/// Reads the file of `bench --cost` and `bench_results report --cost`. An error is a UsageError,
+/// one sentence with the file and the member. For example:
 ///
 /// {"currency": "EUR", "years": 4, "utilization": 0.8, "kwh_price": 0.25, "pue": 1.3,
 ///  "systems": [{"match": "EPYC", "capex": 9000, "watts": 400}, {"match": "H100", "hourly": 2.5}]}
