@@ -48,8 +48,11 @@ refused 'the file is not an SQLite database' $quick --store="$work/text"
 lacks "$out" 'Generating'
 printf '{"currency": "EUR", "capx": 1}' >"$work/cost.json"
 # shellcheck disable=SC2086
-refused "unknown name 'capx'; accepted: currency, " $quick --cost="$work/cost.json"
-printf '{"currency": "EUR", "capex": 9000, "years": 4}' >"$work/cost.json"
+refused "unknown member 'capx'; it accepts currency, " $quick --cost="$work/cost.json"
+printf '{"currency": "EUR", "years": 4, "systems": [{"match": "no such machine", "capex": 9000}]}' >"$work/cost.json"
+# shellcheck disable=SC2086
+refused 'no entry matches this machine' $quick --cost="$work/cost.json"
+printf '{"currency": "EUR", "years": 4, "systems": [{"capex": 9000}]}' >"$work/cost.json"
 # shellcheck disable=SC2086
 run 0 $quick --cost="$work/cost.json" --result_file="$work/cost_run.json"
 says "$work/cost_run.json" '"capex": 9000.0'
