@@ -63,7 +63,8 @@ std::map<std::string, fs::path> record_files(const fs::path& folder,
   for (const fs::path& year : year_folders(folder)) {
     for (const auto& entry : fs::recursive_directory_iterator(year)) {
       if (entry.path().extension() != ".json") continue;
-      if (entry.is_regular_file()) {
+      std::error_code error;  // A link to itself has no status.
+      if (entry.is_regular_file(error)) {
         files[entry.path().stem().string()] = entry.path();
       } else {
         warnings.push_back(entry.path().string() + ": not a regular file");

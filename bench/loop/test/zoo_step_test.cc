@@ -98,7 +98,7 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
   ParseResult parsed;
   parsed.flags.model = model.name;
   parsed.flags.data_name = model.dataset;
-  parsed.flags.batch_size = fmt::format("{}", kBatch);
+  parsed.batch = read_batch_request(fmt::format("{}", kBatch));
   RunSettings settings = resolve_settings(parsed);
   settings.workload.image_size = image_size(model);
   settings.execution.format = format;

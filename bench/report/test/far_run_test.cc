@@ -159,7 +159,7 @@ TEST(FarRun, IsVerified) {
   ParseResult parsed;
   parsed.flags.model = "lenet";
   parsed.flags.device = "reference";
-  parsed.flags.batch_size = "4";
+  parsed.batch = read_batch_request("4");
   parsed.flags.optimizer = "momentum";
   parsed.flags.num_batches = 1;
   parsed.flags.num_warmup_batches = 0;

@@ -30,7 +30,7 @@ RunSettings settings_for(const Model& model, DType dtype, bool training,
   ParseResult parsed;
   parsed.flags.model = model.name;
   parsed.flags.data_name = model.dataset;
-  parsed.flags.batch_size = fmt::format("{}", kBatch);
+  parsed.batch = read_batch_request(fmt::format("{}", kBatch));
   parsed.flags.dtype = name_of(dtype);
   parsed.flags.optimizer = fault.optimizer_name;
   parsed.flags.forward_only = !training;

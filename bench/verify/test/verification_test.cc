@@ -44,7 +44,7 @@ ValueId build_other_lenet(NetworkBuilder& net, ValueId images) {
 RunSettings lenet(std::int64_t batch, bool training) {
   ParseResult parsed;
   parsed.flags.model = "lenet";
-  parsed.flags.batch_size = fmt::format("{}", batch);
+  parsed.batch = read_batch_request(fmt::format("{}", batch));
   parsed.flags.forward_only = !training;
   return resolve_settings(parsed);
 }
@@ -66,7 +66,7 @@ RunSettings resnet20() {
   ParseResult parsed;
   parsed.flags.model = "resnet20";
   parsed.flags.data_name = "cifar10";
-  parsed.flags.batch_size = "2";
+  parsed.batch = read_batch_request("2");
   return resolve_settings(parsed);
 }
 
@@ -104,7 +104,7 @@ TEST(Verification, PassesWithBatchNormFoldedIntoTheConvolutions) {
   ParseResult parsed;
   parsed.flags.model = "resnet20";
   parsed.flags.data_name = "cifar10";
-  parsed.flags.batch_size = "2";
+  parsed.batch = read_batch_request("2");
   parsed.flags.forward_only = true;
   parsed.flags.freeze_when_forward_only = true;
   const RunSettings settings = resolve_settings(parsed);
