@@ -14,7 +14,11 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   Measured measured;
   int status = 0;
   try {
-    if (auto prepared = prepare(begun, host)) {
+    World& world = *host.world.world;
+    world.set_phase("planning");
+    auto prepared = agreed(world, [&] { return prepare(begun, host); });
+    if (prepared) {
+      world.set_phase("measuring");
       measured = measure(begun, *prepared, host);
       status = conclude(begun, *prepared, measured, host);
     }

@@ -12,13 +12,14 @@
 namespace bench {
 
 RunHost::RunHost(const RunStreams& run_streams, std::vector<std::string> arguments,
-                 SystemFiles system_files)
+                 SystemFiles system_files, RunWorld run_world)
     : streams(run_streams),
       command_line(std::move(arguments)),
       processors(cpu::allowed_processors()),
       files(std::move(system_files)),
       interrupt({.before_notice = streams.err_terminal.rewrites ? kEraseLine : ""}),
-      phases(streams.err, clock, streams.err_terminal, [this] { return end_asked(); }) {}
+      phases(streams.err, clock, streams.err_terminal, [this] { return end_asked(); }),
+      world(std::move(run_world)) {}
 
 std::string RunHost::end_reason() const {
   return interrupt.requested() ? fmt::format("{}{}", stderr_line::ended, interrupt.signal_name())
