@@ -107,12 +107,16 @@ int main(int argc, char** argv) {
     return 1;
   }
   bench::restart_with_short_waits(argv);
+  constexpr int kWriteFailed = 74;  // bench uses the same status.
   try {
     const std::vector<std::string> words(argv + 1, argv + argc);
     return bench::run(words);
   } catch (const bench::UsageError& error) {
     std::cerr << "bench_all_reduce: " << bench::printable(error.what()) << "\n";
     return 2;
+  } catch (const bench::WriteError& error) {
+    std::cerr << "bench_all_reduce: " << bench::printable(error.what()) << "\n";
+    return kWriteFailed;
   } catch (const std::exception& error) {
     std::cerr << "bench_all_reduce: " << bench::printable(error.what()) << "\n";
     return 1;

@@ -50,9 +50,11 @@ std::string resolve_data_name(const Flags& flags) {
       return std::string(name);
     }
   }
-  throw UsageError(
-      fmt::format("--data_dir={}: the path contains no dataset name; give --data_name, one of {}",
-                  *flags.data_dir, describe_values(row)));
+  throw UsageError(fmt::format(
+      "--data_dir={}: the path contains no dataset name; give --data_name, one of {}. For "
+      "JPEG files of your own, make shards with tools/make_tfrecords and give "
+      "--data_name=imagenet",
+      *flags.data_dir, describe_values(row)));
 }
 
 }  // namespace bench

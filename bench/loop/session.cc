@@ -275,6 +275,13 @@ class Session {
     if (std::isfinite(loss)) {
       return;
     }
+    const double decay = settings_.workload.optimizer.weight_decay;
+    if (global_step_ == 0 && decay > 1) {
+      throw LossError(fmt::format(
+          "the loss is {:g} in the first step, before any update: try a lower --weight_decay, "
+          "which is {:g}",
+          loss, decay));
+    }
     throw LossError(
         global_step_ == 0
             ? fmt::format("the loss is {:g} in the first step, before any update: the variables or "

@@ -4,12 +4,13 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "bench/flags/table.h"
 #include "models/base/errors.h"
+#include "results/environment/machine.h"
+#include "results/report/cost.h"
 #include "results/store/store.h"
 
 namespace bench {
@@ -76,15 +77,18 @@ void take_scaling(const Flags& flags, RecordSettings& settings) {
   }
 }
 
-Captured<double> number_of(const json& object, const char* name, const std::string& path) {
-  const auto found = object.find(name);
-  if (found == object.end() || found->is_null()) {
+Captured<double> given_number(const std::optional<double>& value) {
+  if (!value) {
     return Unknown{"the file of --cost does not contain it"};
   }
-  if (!found->is_number() || found->get<double>() < 0) {
-    throw DataError(fmt::format("{}: '{}' must be a number of at least 0", path, name));
-  }
-  return found->get<double>();
+  return *value;
+}
+
+/// Host and processor, as in the report's text of a machine.
+std::string machine_of(const SystemFiles& files) {
+  const std::string host = capture_host(files).hostname.value_or("");
+  const std::string processor = capture_cpu(files).model.value_or("");
+  return host.empty() ? processor : fmt::format("{}, {}", host, processor);
 }
 
 }  // namespace
@@ -172,33 +176,24 @@ std::map<std::string, std::string> parse_tags(const std::string& text) {
   return tags;
 }
 
-results::Cost read_cost(const std::string& path) {
-  std::ifstream file(path);
-  const json cost = json::parse(file, nullptr, false);
-  if (!file.is_open() || !cost.is_object()) {
-    throw DataError(
-        fmt::format("{}: not a file for --cost; expected a JSON object such as {{\"currency\": "
-                    "\"EUR\", \"capex\": 25000, \"years\": 4, \"kwh_price\": 0.25, \"pue\": 1.3}}",
-                    path));
+results::Cost read_cost(const std::string& path, const std::string& system,
+                        const std::string& machine) {
+  const std::vector<results::SystemPrice> prices = results::read_cost_file(path);
+  const results::SystemPrice* price = results::price_of(prices, system, machine);
+  if (price == nullptr) {
+    throw UsageError(fmt::format(
+        "--cost={}: no entry matches this machine; make a 'match' part of '{}', or name the "
+        "machine with --tags=system=NAME",
+        path, system.empty() ? machine : fmt::format("{}, {}", system, machine)));
   }
-  constexpr std::array kNames = {"currency", "capex", "hourly", "years", "kwh_price", "pue"};
-  for (const auto& [name, value] : cost.items()) {
-    if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) {
-      throw DataError(fmt::format(
-          "{}: unknown name '{}'; accepted: currency, capex, hourly, years, kwh_price, pue", path,
-          name));
-    }
-  }
-  const auto currency = cost.find("currency");
-  if (currency == cost.end() || !currency->is_string()) {
-    throw DataError(fmt::format("{}: 'currency' is missing or not a text", path));
-  }
-  return {.currency = currency->get<std::string>(),
-          .capex = number_of(cost, "capex", path),
-          .hourly = number_of(cost, "hourly", path),
-          .years = number_of(cost, "years", path),
-          .kwh_price = number_of(cost, "kwh_price", path),
-          .pue = number_of(cost, "pue", path)};
+  return {.currency = price->currency,
+          .capex = given_number(price->capex),
+          .hourly = given_number(price->hourly),
+          .watts = given_number(price->watts),
+          .years = given_number(price->years),
+          .utilization = given_number(price->utilization),
+          .kwh_price = given_number(price->kwh_price),
+          .pue = given_number(price->pue)};
 }
 
 double parse_share(const std::string& text, std::string_view flag) {
@@ -226,7 +221,9 @@ RecordSettings record_settings_of(const Flags& flags) {
                                                : std::filesystem::path(*flags.store);
   }
   if (flags.cost) {
-    settings.cost = read_cost(*flags.cost);
+    const auto system = labels.tags.find("system");
+    settings.cost = read_cost(*flags.cost, system == labels.tags.end() ? "" : system->second,
+                              machine_of(SystemFiles()));
   }
   take_place(settings);
   take_scaling(flags, settings);

@@ -87,16 +87,17 @@ struct RecordSettings {
   bool reportable = false;
 };
 
-/// Reads flags and environment. Throws UsageError for a text of another form, and DataError if the
-/// file of --cost is not a cost file.
+/// Reads flags and environment. Throws UsageError for a text of another form, or if the file of
+/// --cost has no price of this machine.
 RecordSettings record_settings_of(const Flags& flags);
 
 /// Parses "site=ams,rack=7". Throws UsageError.
 std::map<std::string, std::string> parse_tags(const std::string& text);
 
-/// Reads a JSON object with `currency` and any of capex, hourly, years, kwh_price and pue. Throws
-/// DataError with the file's name.
-results::Cost read_cost(const std::string& path);
+/// The price of one machine in a cost file (results/report/cost.h). Its entry matches `system`, the
+/// tag of this name, or `machine`, the host and the processor. Throws UsageError.
+results::Cost read_cost(const std::string& path, const std::string& system,
+                        const std::string& machine);
 
 /// Parses "1%" or "0.01". Throws UsageError.
 double parse_share(const std::string& text, std::string_view flag);

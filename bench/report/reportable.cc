@@ -1,6 +1,7 @@
 #include "bench/report/reportable.h"
 
 #include "models/base/errors.h"
+#include "results/record/quality_score.h"
 
 namespace bench {
 
@@ -36,17 +37,15 @@ std::vector<std::string> violations_before(const results::Source& source,
 }
 
 std::vector<std::string> violations_after(const results::Record& record) {
-  constexpr double kHousekeeping = 0.25;
-  constexpr double kSteal = 0.01;
   std::vector<std::string> found = record.quality.warnings;
   double busy = 0;
   for (const results::BusyProcess& process : record.load.busy.value_or({})) {
     busy += process.processors;
   }
-  if (busy > kHousekeeping) {
+  if (busy > results::kToleratedProcessors) {
     found.push_back(fmt::format("other programs used the time of {:g} processors", busy));
   }
-  if (record.load.steal_share.value_or(0) > kSteal) {
+  if (record.load.steal_share.value_or(0) > results::kToleratedSteal) {
     found.emplace_back("the hypervisor gave processor time to other machines (steal)");
   }
   if (record.load.throttling.periods.value_or(0) > 0) {

@@ -236,6 +236,24 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
                      .tried = std::move(search.tried)}};
 }
 
+void note_slower_than_trial(const ChosenBatch& chosen,
+                            std::span<const std::chrono::nanoseconds> steps, std::ostream& err) {
+  constexpr double kMuchSlower = 0.9;
+  const auto trial =
+      std::find_if(chosen.choice.tried.begin(), chosen.choice.tried.end(),
+                   [&](const results::BatchTrial& one) { return one.batch == chosen.batch; });
+  if (trial == chosen.choice.tried.end() || steps.empty()) return;
+  const double speed =
+      static_cast<double>(chosen.batch) / results::step_time_statistics(steps).median;
+  if (speed >= kMuchSlower * trial->images_per_sec) return;
+  err << stderr_line::batch_request
+      << fmt::format(
+             "auto: the run reached {:.1f} images/sec, {:.0f} % less than the short trial "
+             "({:.1f}). "
+             "The machine was probably busier during the run; repeat it (--repeats).\n",
+             speed, 100 * (1 - speed / trial->images_per_sec), trial->images_per_sec);
+}
+
 ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
   RunSettings first = with_batch(settings, 1);
   const auto host_limit = memory_limit(host.files);

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <ostream>
+#include <span>
 
 #include "bench/runs/run.h"
 #include "results/record/record.h"
@@ -17,6 +20,11 @@ struct ChosenBatch {
 /// that is about as fast as the fastest. Throws UsageError if not even one image fits into memory,
 /// and RunEnded.
 ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host);
+
+/// Notes on `err` if the run's steps (median) were much slower than in the trial of the chosen
+/// batch.
+void note_slower_than_trial(const ChosenBatch& chosen,
+                            std::span<const std::chrono::nanoseconds> steps, std::ostream& err);
 
 /// Finds the largest batch whose planned memory leaves a reserve for unplanned memory; prints its
 /// need and that of the next one. With --plan_for, only the card's memory counts, not the host's.

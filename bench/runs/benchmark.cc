@@ -4,6 +4,7 @@
 #include "bench/report/record_file.h"
 #include "bench/report/reportable.h"
 #include "bench/runs/batch_choice.h"
+#include "bench/runs/child_runs.h"
 #include "bench/runs/output_check.h"
 #include "bench/runs/repeats.h"
 #include "bench/runs/scaling.h"
@@ -91,12 +92,13 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
                                  ? choose_fastest_batch(settings, host)
                                  : choose_largest_batch(settings, host);
   host.phases.stop_if_asked("before the run");
-  return run_once({.settings = with_batch(settings, chosen.batch),
-                   .parsed = parsed,
-                   .choice = chosen.choice,
-                   .begin = begin_now(host)},
-                  host)
-      .status;
+  const RunOutcome run = run_once({.settings = with_batch(settings, chosen.batch),
+                                   .parsed = parsed,
+                                   .choice = chosen.choice,
+                                   .begin = begin_now(host)},
+                                  host);
+  note_slower_than_trial(chosen, run.session.steps, host.streams.err);
+  return run.status;
 }
 
 }  // namespace
@@ -112,6 +114,7 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     silence_notes();
   }
   RunHost host(used, command_line, SystemFiles(), std::move(joined));
+  end_with_parent();
   try {
     const int status = run_what_is_asked(parsed, host);
     streams.out.flush();

@@ -3,14 +3,17 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <ostream>
 
+#include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
 #include "results/record/identity.h"
 #include "results/store/record_files.h"
@@ -61,8 +64,7 @@ pid_t start(std::vector<std::string> words, const ChildEnvironment& environment)
   return child;
 }
 
-/// Waits for the exit status, or 128 + the signal that ended the child. A signal that ends this
-/// program ends the child too.
+/// Waits for the wait status of the child. A signal that ends this program ends the child too.
 int wait_for(pid_t child, const InterruptGuard& interrupt) {
   bool told = false;
   for (;;) {
@@ -72,8 +74,7 @@ int wait_for(pid_t child, const InterruptGuard& interrupt) {
       throw DeviceError(fmt::format("waitpid failed: {}", std::strerror(errno)));
     }
     if (done == child) {
-      constexpr int kSignalled = 128;
-      return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+      return status;
     }
     if (interrupt.requested() && !told) {
       ::kill(child, interrupt.signal());
@@ -83,7 +84,23 @@ int wait_for(pid_t child, const InterruptGuard& interrupt) {
   }
 }
 
+/// A run that ends itself has printed its reason.
+void say_killed(std::ostream& err, int signal) {
+  err << stderr_line::warning << "the run was ended by SIG" << ::sigabbrev_np(signal)
+      << " and left no record";
+  if (signal == SIGKILL) {
+    err << "; if nobody sent the signal, the system had no memory left (see dmesg)";
+  }
+  err << "\n" << std::flush;
+}
+
 }  // namespace
+
+void end_with_parent() {
+  if (std::getenv(kRecordVariable) != nullptr) {
+    (void)::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  }
+}
 
 /// The file in which the runs leave their records for this program.
 class ChildRuns::ScratchFile {
@@ -126,8 +143,14 @@ ChildOutcome ChildRuns::run(const ChildRun& child) {
   host_.streams.out.flush();
   const pid_t process = start(std::move(words), ChildEnvironment(variables));
   host_.interrupt.end_with(process);
-  ChildOutcome outcome{.status = wait_for(process, host_.interrupt)};
+  const int status = wait_for(process, host_.interrupt);
   host_.interrupt.end_with(0);
+  constexpr int kSignalled = 128;
+  ChildOutcome outcome{.status =
+                           WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status)};
+  if (WIFSIGNALED(status) && !host_.interrupt.requested()) {
+    say_killed(host_.streams.err, WTERMSIG(status));
+  }
   if (outcome.status == 0) {
     outcome.record = results::read_runs(scratch_->path()).at(0);
   }

@@ -28,6 +28,10 @@ struct ChildOutcome {
   std::optional<results::StoredRun> record = {};
 };
 
+/// If ChildRuns started this process: the process also receives SIGTERM when its parent ends, even
+/// by SIGKILL.
+void end_with_parent();
+
 /// Runs this program several times, each in a separate process and process group. Reads the records
 /// of the runs, which form one group.
 class ChildRuns {
@@ -38,8 +42,8 @@ class ChildRuns {
   ChildRuns(const ChildRuns&) = delete;
   ChildRuns& operator=(const ChildRuns&) = delete;
 
-  /// Waits for the end of the run. Forwards a signal that is to end this program. Throws
-  /// DeviceError if the run cannot be started.
+  /// Waits for the end of the run. Forwards a signal that is to end this program. Warns if another
+  /// signal killed the run. Throws DeviceError if the run cannot be started.
   ChildOutcome run(const ChildRun& child);
   [[nodiscard]] const std::string& group() const { return group_; }
 

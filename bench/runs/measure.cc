@@ -3,6 +3,8 @@
 #include <glog/logging.h>
 
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "bench/report/build_record.h"
 #include "bench/report/device_times.h"
@@ -10,6 +12,7 @@
 #include "results/environment/gpu_watches.h"
 #include "results/environment/machine.h"
 #include "results/environment/run_watch.h"
+#include "results/record/quality_score.h"
 
 namespace bench {
 namespace {
@@ -20,6 +23,9 @@ void judge(const SessionResult& session, results::Record& record) {
   const std::size_t printed = quality.warnings.size();
   judge_device_times(session, quality);
   judge_gpus(record.gpus, quality);
+  for (std::string& warning : results::step_warnings(record)) {
+    quality.warnings.push_back(std::move(warning));
+  }
   for (std::size_t i = printed; i < quality.warnings.size(); ++i) {
     LOG(WARNING) << "warning: " << quality.warnings[i];
   }

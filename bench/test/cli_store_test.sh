@@ -48,8 +48,11 @@ refused 'the file is not an SQLite database' $quick --store="$work/text"
 lacks "$out" 'Generating'
 printf '{"currency": "EUR", "capx": 1}' >"$work/cost.json"
 # shellcheck disable=SC2086
-refused "unknown name 'capx'; accepted: currency, " $quick --cost="$work/cost.json"
-printf '{"currency": "EUR", "capex": 9000, "years": 4}' >"$work/cost.json"
+refused "unknown member 'capx'; it accepts currency, " $quick --cost="$work/cost.json"
+printf '{"currency": "EUR", "years": 4, "systems": [{"match": "no such machine", "capex": 9000}]}' >"$work/cost.json"
+# shellcheck disable=SC2086
+refused 'no entry matches this machine' $quick --cost="$work/cost.json"
+printf '{"currency": "EUR", "years": 4, "systems": [{"capex": 9000}]}' >"$work/cost.json"
 # shellcheck disable=SC2086
 run 0 $quick --cost="$work/cost.json" --result_file="$work/cost_run.json"
 says "$work/cost_run.json" '"capex": 9000.0'
@@ -101,6 +104,34 @@ status=$?
 lacks "$err" 'repeat 2 of 3'
 results list label:ended --columns=status --format=csv
 says "$out" 'aborted'
+
+# begin_repeats: starts repeats, and waits for a step of the first; $child is the process of that run.
+begin_repeats() {
+  : >"$out"
+  # shellcheck disable=SC2086
+  $interruptible,QUIT "$bench" $endless --repeats=3 >"$out" 2>"$err" </dev/null &
+  pid=$!
+  started "$pid" '^1	images'
+  read -r child _ <"/proc/$pid/task/$pid/children"
+}
+
+case_name='a repeat that is killed'
+begin_repeats
+kill -KILL "$child"
+wait "$pid"
+status=$?
+[ "$status" -eq 137 ] || fail "exit status $status, not 137"
+says "$err" 'warning: the run was ended by SIGKILL and left no record; if nobody sent the signal, the system had no memory'
+
+# The run of repeats that are killed ends too.
+for signal in QUIT KILL; do
+  case_name="repeats that are sent SIG$signal"
+  begin_repeats
+  kill -"$signal" "$pid"
+  wait "$pid" 2>"$work/shell"
+  while kill -0 "$child" 2>"$work/shell"; do sleep 0.1; done
+  says "$err" 'ended by SIGTERM after '
+done
 
 # --- fit to publish --------------------------------------------------------------------------------
 

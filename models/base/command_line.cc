@@ -52,6 +52,14 @@ std::string meaning(const Option& option) {
   return text;
 }
 
+/// True for -key:value, a negated term of a filter, unless an option has the key's first letter.
+bool is_negated_term(std::span<const Option> options, std::string_view word) {
+  constexpr std::size_t kShortestKey = 2;
+  const std::size_t colon = word.find(':');
+  return colon != std::string_view::npos && colon > kShortestKey && !word.starts_with("--") &&
+         find_option(options, word).option == nullptr;
+}
+
 /// `text` in lines of at most 78 letters, each but the first indented by `indent` spaces.
 void print_wrapped(std::ostream& out, std::string_view text, std::size_t indent) {
   constexpr std::size_t kWidth = 78;
@@ -99,7 +107,8 @@ Arguments::Arguments(std::string_view program, std::span<const Option> options,
   bool only_operands = false;
   for (std::size_t i = 0; i < words.size() && !help_; ++i) {
     const std::string& word = words[i];
-    if (only_operands || word.size() < 2 || word.front() != '-') {
+    if (only_operands || word.size() < 2 || word.front() != '-' ||
+        is_negated_term(options_, word)) {
       operands_.push_back(word);
     } else if (word == "--") {
       only_operands = true;

@@ -42,6 +42,21 @@ bool is_control(std::string_view character) {
          (first == 0xc2 && static_cast<std::uint8_t>(character[1]) < 0xa0);
 }
 
+/// A character that changes the direction of the text around it: U+061C, U+200E, U+200F, U+202A to
+/// U+202E, U+2066 to U+2069. A name with one could look like another name.
+bool turns_text(std::string_view character) {
+  if (character == "\u061c") {
+    return true;
+  }
+  if (character.size() != 3 || character[0] != '\xe2') {
+    return false;
+  }
+  const auto second = static_cast<std::uint8_t>(character[1]);
+  const auto third = static_cast<std::uint8_t>(character[2]);
+  return (second == 0x80 && (third == 0x8e || third == 0x8f || (third >= 0xaa && third <= 0xae))) ||
+         (second == 0x81 && third >= 0xa6 && third <= 0xa9);
+}
+
 std::string escaped(char byte) {
   switch (byte) {
     case '\n':
@@ -71,7 +86,7 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
-    if (length > 0 && !is_control(character)) {
+    if (length > 0 && !is_control(character) && !turns_text(character)) {
       out += character;
     } else {
       for (const char byte : character) {

@@ -23,12 +23,41 @@ void refuse_special(const std::filesystem::path& path) {
   }
 }
 
+/// Sorted; empty if no file matches.
+std::vector<std::string> matching_files(const std::string& folder, const std::string& pattern) {
+  require_folder(folder, "files " + pattern);
+  std::error_code error;
+  std::vector<std::string> shards;
+  std::filesystem::directory_iterator entries(folder, error);
+  for (const std::filesystem::directory_iterator end; !error && entries != end;
+       entries.increment(error)) {
+    if (::fnmatch(pattern.c_str(), entries->path().filename().c_str(), 0) == 0) {
+      shards.push_back(entries->path().string());
+      refuse_special(entries->path());
+    }
+  }
+  if (error) {
+    throw UsageError(
+        fmt::format("--data_dir={}: cannot read the folder: {}", folder, error.message()));
+  }
+  std::sort(shards.begin(), shards.end());
+  return shards;
+}
+
 }  // namespace
 
 std::string_view shard_prefix(bool training) { return training ? "train" : "validation"; }
 
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix) {
-  return find_matching_files(folder, fmt::format("{}-*-of-*", prefix));
+  const std::string pattern = fmt::format("{}-*-of-*", prefix);
+  std::vector<std::string> shards = matching_files(folder, pattern);
+  if (shards.empty()) {
+    throw UsageError(
+        fmt::format("--data_dir={}: the folder contains no files {}; tools/make_tfrecords makes "
+                    "them from a folder of JPEG files per class",
+                    folder, pattern));
+  }
+  return shards;
 }
 
 void require_folder(const std::string& folder, std::string_view content) {
@@ -51,27 +80,12 @@ void require_folder(const std::string& folder, std::string_view content) {
 
 std::vector<std::string> find_matching_files(const std::string& folder,
                                              const std::string& pattern) {
-  require_folder(folder, "files " + pattern);
-  std::error_code error;
-  std::vector<std::string> shards;
-  std::filesystem::directory_iterator entries(folder, error);
-  for (const std::filesystem::directory_iterator end; !error && entries != end;
-       entries.increment(error)) {
-    if (::fnmatch(pattern.c_str(), entries->path().filename().c_str(), 0) == 0) {
-      shards.push_back(entries->path().string());
-      refuse_special(entries->path());
-    }
-  }
-  if (error) {
-    throw UsageError(
-        fmt::format("--data_dir={}: cannot read the folder: {}", folder, error.message()));
-  }
-  if (shards.empty()) {
+  std::vector<std::string> files = matching_files(folder, pattern);
+  if (files.empty()) {
     throw UsageError(
         fmt::format("--data_dir={}: the folder contains no files {}", folder, pattern));
   }
-  std::sort(shards.begin(), shards.end());
-  return shards;
+  return files;
 }
 
 std::uint64_t total_bytes(const std::vector<std::string>& shards) {

@@ -55,6 +55,7 @@ TEST(ShardList, NamesPatternAndFolderIfNoFileMatches) {
       test::message_of<UsageError>([&] { find_shards(folder.path(), "train"); });
   EXPECT_THAT(empty, HasSubstr("train-*-of-*"));
   EXPECT_THAT(empty, HasSubstr(folder.path()));
+  EXPECT_THAT(empty, HasSubstr("tools/make_tfrecords makes them from a folder of JPEG files"));
   const std::string missing =
       test::message_of<UsageError>([&] { find_shards(folder.file("absent"), "validation"); });
   EXPECT_THAT(missing, HasSubstr("absent"));

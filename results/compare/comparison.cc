@@ -18,6 +18,7 @@ namespace {
 using stats::ChangeVerdict;
 
 struct Side {
+  std::vector<const StoredRun*> runs{};  ///< Those that have the metric.
   std::vector<double> values{};
   std::vector<std::string> groups{};  ///< The group of each value.
 };
@@ -27,6 +28,7 @@ Side side_of(const std::vector<const StoredRun*>& runs, const std::string& metri
   for (const StoredRun* run : runs) {
     const auto found = run->metrics.find(metric);
     if (found == run->metrics.end()) continue;
+    side.runs.push_back(run);
     side.values.push_back(found->second.value);
     side.groups.push_back(run->group_id);
   }
@@ -109,6 +111,8 @@ std::optional<ComparisonRow> row_of(const MatchedWorkload& work, const std::stri
   }
   row.base_values = base.values;
   row.other_values = other.values;
+  row.base_disturbed = disturbed_runs(base.runs);
+  row.other_disturbed = disturbed_runs(other.runs);
   row.base = stats::group_summary(base.values, options.alpha);
   row.other = stats::group_summary(other.values, options.alpha);
   row.delta = stats::cliffs_delta(base.values, other.values);
@@ -226,6 +230,18 @@ double spread_of(const ComparisonRow& row) {
   return m + n > 0 ? std::sqrt((m * a * a + n * b * b) / (m + n)) : 0;
 }
 
+/// True if disturbances may explain the change. Pairs are equally disturbed by what lasts longer
+/// than a pair, so only a difference between the sides counts there. Memory does not depend on it.
+bool is_disturbed(const ComparisonRow& row) {
+  if (row.unit == "bytes") return false;
+  const std::size_t base = row.base_disturbed.disturbed;
+  const std::size_t other = row.other_disturbed.disturbed;
+  if (row.by == ComparedBy::kPairs) {
+    return 2 * (std::max(base, other) - std::min(base, other)) > row.base_values.size();
+  }
+  return row.base_disturbed.too_many() || row.other_disturbed.too_many();
+}
+
 void settle(ComparisonRow& row, const CompareOptions& options, std::size_t rows) {
   if (!row.shift) return;
   row.verdict = stats::judge(*row.shift, {.margin = options.margin, .better = row.better});
@@ -235,6 +251,10 @@ void settle(ComparisonRow& row, const CompareOptions& options, std::size_t rows)
   if (row.uncorrected) row.verdict = ChangeVerdict::kInconclusive;
   row.needed.reset();
   row.least.reset();
+  if (!options.trust_disturbed && is_disturbed(row)) {
+    row.verdict = ChangeVerdict::kDisturbed;
+    return;
+  }
   if (!row.shift->interval) {
     row.least = stats::least_runs(options.alpha, row.by == ComparedBy::kPairs);
   }
@@ -322,13 +342,17 @@ Comparison compare(const ComparedSide& base, const ComparedSide& other,
   return comparison;
 }
 
+bool is_undecided(const ComparisonRow& row) {
+  return row.verdict == ChangeVerdict::kInconclusive || row.verdict == ChangeVerdict::kDisturbed;
+}
+
 int exit_status(std::span<const Comparison> comparisons, bool strict) {
   constexpr int kInconclusive = 4;
   bool open = false;
   for (const Comparison& comparison : comparisons) {
     for (const ComparisonRow& row : comparison.rows) {
       if (row.verdict == ChangeVerdict::kRegressed) return 1;
-      open = open || row.verdict == ChangeVerdict::kInconclusive;
+      open = open || is_undecided(row);
     }
   }
   return strict && open ? kInconclusive : 0;

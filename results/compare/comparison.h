@@ -12,6 +12,7 @@
 #include "results/stats/geometric_mean.h"
 #include "results/stats/group_summary.h"
 #include "results/stats/verdict.h"
+#include "results/store/disturbance.h"
 #include "results/store/stored_run.h"
 
 namespace bench::results {
@@ -19,8 +20,9 @@ namespace bench::results {
 struct CompareOptions {
   double margin = 0.01;  ///< The smallest relative change that matters.
   double alpha = 0.05;
-  bool family_wise = false;  ///< Holm's correction, not Benjamini and Hochberg's.
-  bool paired = false;       ///< base[i] and other[i] ran one after the other.
+  bool family_wise = false;      ///< Holm's correction, not Benjamini and Hochberg's.
+  bool paired = false;           ///< base[i] and other[i] ran one after the other.
+  bool trust_disturbed = false;  ///< Judge disturbed runs like others.
   /// Names of metrics. By default images_per_sec if the runs have it, else all that have a
   /// direction. "all" means all noisy metrics.
   std::vector<std::string> metrics{};
@@ -43,6 +45,8 @@ struct ComparisonRow {
   ComparedBy by = ComparedBy::kGroups;
   std::vector<double> base_values{};
   std::vector<double> other_values{};
+  DisturbedRuns base_disturbed{};
+  DisturbedRuns other_disturbed{};
   std::vector<double> base_groups{};  ///< Medians of the groups' logarithms, if by kNested.
   std::vector<double> other_groups{};
   stats::GroupSummary base{};
@@ -102,7 +106,10 @@ Comparison compare(const ComparedSide& base, const ComparedSide& other,
 /// and computes how many runs the inconclusive rows need. `compare` does this for its own rows.
 void correct_rows(std::span<Comparison> comparisons);
 
-/// 1 with a regression, else 4 with an inconclusive row if `strict`, else 0.
+/// True for a row without an answer: inconclusive or disturbed.
+bool is_undecided(const ComparisonRow& row);
+
+/// 1 with a regression, else 4 with an open row if `strict`, else 0.
 int exit_status(std::span<const Comparison> comparisons, bool strict);
 
 }  // namespace bench::results

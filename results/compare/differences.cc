@@ -1,11 +1,15 @@
 #include "results/compare/differences.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "models/base/errors.h"
+#include "results/store/disturbance.h"
+#include "results/store/members.h"
 #include "results/store/record_fields.h"
 
 namespace bench::results {
@@ -47,6 +51,46 @@ std::string joined(const std::vector<std::string>& values) {
   return fmt::format("{} or {} more", text, values.size() - kShown);
 }
 
+/// A warning in parts, alternately a text and a number. Equal texts make one note.
+struct Warning {
+  std::vector<std::string> texts{""};
+  std::vector<std::string> numbers{};
+};
+
+Warning warning_of(const std::string& sentence) {
+  Warning warning;
+  const auto digit = [&](std::size_t at) {
+    return at < sentence.size() && sentence[at] >= '0' && sentence[at] <= '9';
+  };
+  for (std::size_t at = 0; at < sentence.size();) {
+    if (!digit(at)) {
+      warning.texts.back() += sentence[at++];
+      continue;
+    }
+    const std::size_t begin = at;
+    while (digit(at) || (sentence[at] == '.' && digit(at + 1))) ++at;
+    warning.numbers.push_back(sentence.substr(begin, at - begin));
+    warning.texts.emplace_back();
+  }
+  return warning;
+}
+
+/// The warnings with these texts as one sentence: of numbers that differ, the least and greatest.
+std::string one_sentence(const std::vector<std::string>& texts,
+                         const std::vector<std::vector<std::string>>& numbers) {
+  std::string sentence = texts.front();
+  for (std::size_t i = 0; i + 1 < texts.size(); ++i) {
+    const auto [least, most] =
+        std::minmax_element(numbers.begin(), numbers.end(), [&](const auto& a, const auto& b) {
+          return std::strtod(a[i].c_str(), nullptr) < std::strtod(b[i].c_str(), nullptr);
+        });
+    sentence += (*least)[i];
+    if ((*least)[i] != (*most)[i]) sentence += " to " + (*most)[i];
+    sentence += texts[i + 1];
+  }
+  return sentence;
+}
+
 }  // namespace
 
 std::vector<EnvironmentDifference> environment_differences(
@@ -71,23 +115,29 @@ std::string text_of(const EnvironmentDifference& difference) {
 }
 
 std::vector<std::string> quality_notes(std::span<const StoredRun* const> runs) {
-  std::map<std::string, std::size_t> counts;
+  std::map<std::vector<std::string>, std::vector<std::vector<std::string>>> numbers;
+  std::map<std::vector<std::string>, std::set<const StoredRun*>> warned;
   for (const StoredRun* run : runs) {
-    const auto quality = run->record.find("quality");
-    if (quality == run->record.end() || !quality->is_object()) continue;
-    const auto warnings = quality->find("warnings");
-    if (warnings == quality->end() || !warnings->is_array()) continue;
-    std::set<std::string> own;
-    for (const auto& warning : *warnings) {
-      if (warning.is_string()) own.insert(warning.get<std::string>());
+    std::vector<std::string> sentences = disturbances_of(run->record);
+    const nlohmann::json* warnings = member_at(run->record, "quality.warnings");
+    if (warnings != nullptr && warnings->is_array()) {
+      for (const auto& warning : *warnings) {
+        if (warning.is_string()) sentences.push_back(warning.get<std::string>());
+      }
     }
-    for (const std::string& warning : own) ++counts[warning];
+    for (const std::string& sentence : sentences) {
+      Warning warning = warning_of(sentence);
+      // A disturbance may also be a warning.
+      if (!warned[warning.texts].insert(run).second) continue;
+      numbers[warning.texts].push_back(std::move(warning.numbers));
+    }
   }
   std::vector<std::string> notes;
-  for (const auto& [warning, count] : counts) {
-    notes.push_back(count == runs.size()
-                        ? warning
-                        : fmt::format("{} ({} of {} runs)", warning, count, runs.size()));
+  for (const auto& [texts, all] : numbers) {
+    std::string note = one_sentence(texts, all);
+    const std::size_t count = warned[texts].size();
+    if (count < runs.size()) note += fmt::format(" ({} of {} runs)", count, runs.size());
+    notes.push_back(std::move(note));
   }
   return notes;
 }

@@ -23,8 +23,8 @@ std::vector<EnvironmentDifference> environment_differences(std::span<const Store
 /// For example "host.kernel 6.1.0-28 -> 6.1.0-31"; long values are cut in the middle.
 std::string text_of(const EnvironmentDifference& difference);
 
-/// What lowered or disturbed the runs' numbers: each warning once, with the number of runs that
-/// have it.
+/// What lowered or disturbed the runs' numbers: each warning and each disturbance once, with the
+/// number of runs that have it.
 std::vector<std::string> quality_notes(std::span<const StoredRun* const> runs);
 
 }  // namespace bench::results

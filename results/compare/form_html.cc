@@ -115,6 +115,9 @@ std::string compare_definitions(const CompareOptions& options) {
       "<li>Equivalent: the interval is within ±{0}%, or it excludes 0 and the change is less than "
       "{0}%.</li>\n"
       "<li>Inconclusive: none of these. The verdict shows how many runs would decide.</li>\n"
+      "<li>Disturbed: other programs, steal, throttling or a stop disturbed more than one run and "
+      "more than a tenth of the runs of a side, or half of them. With pairs of runs: one side more "
+      "than the other, by over half of the pairs.</li>\n"
       "<li>p is the p-value of the test, and q is p after the {1} correction over all rows. A "
       "change with q above --alpha becomes inconclusive.</li>\n"
       "<li>The replicate is a run, which is one process. A step is not a replicate.</li>\n"
@@ -136,7 +139,9 @@ void print_html(std::ostream& out, std::span<const Comparison> comparisons) {
     runs += with_head(comparisons, one, figures(run_plots(one, i)));
     differing += with_head(comparisons, one, remarks_list(one));
   }
-  HtmlPage page("CNN benchmark comparison with " + comparisons.front().base_name);
+  const std::string other = comparisons.size() == 1 ? ": " + comparisons.front().other_name : "";
+  HtmlPage page(
+      fmt::format("CNN benchmarks{} compared with {}", other, comparisons.front().base_name));
   page.add("verdicts", "Verdicts",
            fmt::format("<p><strong>{}.</strong></p>\n{}", verdicts_text(comparisons), tables));
   page.add("ratios", "Changes",

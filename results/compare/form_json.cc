@@ -46,6 +46,8 @@ Ordered row_json(const ComparisonRow& row) {
                   {"better", direction_of(row.better)},
                   {"base", side_json(row.base, row.base_values)},
                   {"new", side_json(row.other, row.other_values)}};
+  json["disturbed_runs"] = {{"base", row.base_disturbed.disturbed},
+                            {"new", row.other_disturbed.disturbed}};
   if (!row.shift) {
     json["why_not_compared"] = "a ratio needs positive values";
     return json;
@@ -72,7 +74,8 @@ Ordered comparison_json(const Comparison& comparison) {
                   {"alpha", comparison.options.alpha},
                   {"correction", comparison.options.family_wise ? "holm" : "benjamini_hochberg"},
                   {"ignored", comparison.options.ignored},
-                  {"by", comparison.options.by}};
+                  {"by", comparison.options.by},
+                  {"trust_disturbed", comparison.options.trust_disturbed}};
   for (const char* list : {"rows", "exact", "geomean", "environment"})
     json[list] = Ordered::array();
   for (const ComparisonRow& row : comparison.rows) json["rows"].push_back(row_json(row));

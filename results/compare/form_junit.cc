@@ -29,7 +29,7 @@ void write_case(std::ostream& out, const ComparisonRow& row, const Comparison& c
   if (row.verdict == stats::ChangeVerdict::kRegressed) {
     out << R"(      <failure type="PerformanceRegression" message=")" << verdict << "\">" << text
         << "</failure>\n";
-  } else if (row.verdict == stats::ChangeVerdict::kInconclusive) {
+  } else if (is_undecided(row)) {
     out << "      <skipped message=\"" << verdict << "\"/>\n";
   }
   out << "      <system-out>" << text << "</system-out>\n    </testcase>\n";
@@ -67,7 +67,7 @@ void print_junit(std::ostream& out, std::span<const Comparison> comparisons) {
     std::size_t skipped = 0;
     for (const ComparisonRow& row : comparison.rows) {
       failures += row.verdict == stats::ChangeVerdict::kRegressed ? 1 : 0;
-      skipped += row.verdict == stats::ChangeVerdict::kInconclusive ? 1 : 0;
+      skipped += is_undecided(row) ? 1 : 0;
     }
     out << "  <testsuite name=\""
         << xml_text(fmt::format("{} against {}", comparison.other_name, comparison.base_name))

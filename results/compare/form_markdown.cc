@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <sstream>
 
+#include "models/base/text.h"
 #include "results/compare/forms.h"
 #include "results/compare/number_text.h"
 
@@ -31,12 +33,11 @@ void write_table(std::ostream& out, const Comparison& comparison) {
 }  // namespace
 
 std::string markdown_cell(std::string_view text) {
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
   std::string cell;
-  for (const char letter : text) {
-    if (letter == '\n' || letter == '\r') {
-      cell += ' ';
-      continue;
-    }
+  for (const char letter : printable(line)) {
     if (letter == '|' || letter == '\\' || letter == '`' || letter == '*' || letter == '_') {
       cell += '\\';
     }

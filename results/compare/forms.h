@@ -22,7 +22,7 @@ void print_markdown(std::ostream& out, std::span<const Comparison> comparisons);
 nlohmann::ordered_json comparisons_json(std::span<const Comparison> comparisons);
 void print_json(std::ostream& out, std::span<const Comparison> comparisons);
 
-/// JUnit's XML: a regression is a failure, an inconclusive row is skipped.
+/// JUnit's XML: a regression is a failure, an inconclusive or disturbed row is skipped.
 void print_junit(std::ostream& out, std::span<const Comparison> comparisons);
 
 /// One HTML file that needs no network: table, ratios, every run, what differs.

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -16,6 +17,15 @@
 namespace bench::results {
 namespace {
 
+/// SIGHUP and SIGQUIT stay ignored if they were, as with nohup.
+struct Handled {
+  int signal;
+  bool even_if_ignored;
+};
+constexpr std::array kHandled = {Handled{SIGINT, true}, Handled{SIGTERM, true},
+                                 Handled{SIGHUP, false}, Handled{SIGQUIT, false}};
+
+/// The first signal, or 0.
 volatile std::sig_atomic_t interrupt_seen = 0;
 /// The process group of the running command; 0 without one.
 volatile std::sig_atomic_t running_group = 0;
@@ -24,12 +34,12 @@ volatile std::sig_atomic_t running_group = 0;
 extern "C" void note_interrupt(int signal) {
   const int saved = errno;
   if (interrupt_seen == 0 && running_group != 0) (void)kill(-running_group, signal);
-  interrupt_seen = 1;
+  if (interrupt_seen == 0) interrupt_seen = signal;
   errno = saved;
 }
 
-/// While alive, notes Ctrl-C and SIGTERM instead of ending on them. Sends the running command the
-/// same signal, once.
+/// While alive, notes the signals instead of ending on them. Sends the running command the same
+/// signal, once.
 class InterruptNoted {
  public:
   InterruptNoted() {
@@ -37,12 +47,17 @@ class InterruptNoted {
     struct sigaction action {};
     action.sa_handler = note_interrupt;
     (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, &old_int_);
-    (void)sigaction(SIGTERM, &action, &old_term_);
+    for (std::size_t i = 0; i < kHandled.size(); ++i) {
+      (void)sigaction(kHandled[i].signal, nullptr, &old_[i]);
+      if (kHandled[i].even_if_ignored || old_[i].sa_handler != SIG_IGN) {
+        (void)sigaction(kHandled[i].signal, &action, nullptr);
+      }
+    }
   }
   ~InterruptNoted() {
-    (void)sigaction(SIGINT, &old_int_, nullptr);
-    (void)sigaction(SIGTERM, &old_term_, nullptr);
+    for (std::size_t i = 0; i < kHandled.size(); ++i) {
+      (void)sigaction(kHandled[i].signal, &old_[i], nullptr);
+    }
   }
   InterruptNoted(const InterruptNoted&) = delete;
   InterruptNoted& operator=(const InterruptNoted&) = delete;
@@ -50,18 +65,16 @@ class InterruptNoted {
   [[nodiscard]] static bool seen() { return interrupt_seen != 0; }
 
  private:
-  struct sigaction old_int_ {};
-  struct sigaction old_term_ {};
+  std::array<struct sigaction, kHandled.size()> old_{};
 };
 
-/// Blocks SIGINT and SIGTERM while alive.
+/// Blocks the signals while alive.
 class InterruptHeld {
  public:
   InterruptHeld() {
     sigset_t held;
     (void)sigemptyset(&held);
-    (void)sigaddset(&held, SIGINT);
-    (void)sigaddset(&held, SIGTERM);
+    for (const Handled& one : kHandled) (void)sigaddset(&held, one.signal);
     (void)pthread_sigmask(SIG_BLOCK, &held, &before_);
   }
   ~InterruptHeld() { (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -79,8 +92,11 @@ class InterruptHeld {
 [[noreturn]] void become(const char* command, const char* log, const sigset_t& mask) {
   constexpr int kCannotRun = 127;
   (void)setpgid(0, 0);
-  (void)signal(SIGINT, SIG_DFL);
-  (void)signal(SIGTERM, SIG_DFL);
+  for (const Handled& one : kHandled) {
+    struct sigaction action {};
+    (void)sigaction(one.signal, nullptr, &action);
+    if (action.sa_handler == note_interrupt) (void)signal(one.signal, SIG_DFL);
+  }
   (void)sigprocmask(SIG_SETMASK, &mask, nullptr);
   const int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0) _exit(kCannotRun);
@@ -93,7 +109,7 @@ class InterruptHeld {
 /// The wait status of a shell that ran `command`, with its output in `log`.
 int run_shell(const std::string& command, const std::string& log) {
   // A shell that is signalled waits for its command, and runs nothing more.
-  const std::string script = "trap 'exit 130' INT TERM\n" + command;
+  const std::string script = "trap 'exit 130' INT TERM HUP QUIT\n" + command;
   pid_t child = 0;
   {
     const InterruptHeld held;  // Until the process group to signal is known.
@@ -183,7 +199,7 @@ InterleavedRuns run_interleaved(const InterleavedPlan& plan, const AfterRun& aft
     std::optional<StoredRun> run;
     if (!InterruptNoted::seen()) run = run_once(plan, is_other, done / 2 + 1);
     if (!run) {
-      runs.interrupted = true;
+      runs.interrupted_by = interrupt_seen;
       break;
     }
     ++done;

@@ -30,7 +30,7 @@ std::vector<bool> interleaved_order(std::size_t pairs);
 struct InterleavedRuns {
   std::vector<StoredRun> base{};  ///< base[i] and other[i] are a pair.
   std::vector<StoredRun> other{};
-  bool interrupted = false;  ///< By Ctrl-C or SIGTERM; whole pairs are present.
+  int interrupted_by = 0;  ///< The signal that ended the runs, or 0; whole pairs are present.
 };
 
 /// Called after each run with the runs so far. It may end the measurement by throwing.

@@ -114,6 +114,10 @@ std::string verdict_text(const ComparisonRow& row, const CompareOptions& options
       return "changed";
     case stats::ChangeVerdict::kEquivalent:
       return fmt::format("equivalent (±{})", margin);
+    case stats::ChangeVerdict::kDisturbed:
+      return row.by == ComparedBy::kPairs
+                 ? "disturbed (one side more than the other: run again on a quiet machine)"
+                 : "disturbed (measured one after the other on a busy machine: use compare --run)";
     case stats::ChangeVerdict::kInconclusive:
       break;
   }
@@ -148,6 +152,7 @@ std::string verdicts_text(std::span<const Comparison> comparisons) {
   std::size_t regressed = 0;
   std::size_t improved = 0;
   std::size_t open = 0;
+  std::size_t disturbed = 0;
   std::size_t rows = 0;
   for (const Comparison& comparison : comparisons) {
     for (const ComparisonRow& row : comparison.rows) {
@@ -155,14 +160,13 @@ std::string verdicts_text(std::span<const Comparison> comparisons) {
       regressed += row.verdict == stats::ChangeVerdict::kRegressed ? 1 : 0;
       improved += row.verdict == stats::ChangeVerdict::kImproved ? 1 : 0;
       open += row.verdict == stats::ChangeVerdict::kInconclusive ? 1 : 0;
+      disturbed += row.verdict == stats::ChangeVerdict::kDisturbed ? 1 : 0;
     }
   }
-  if (rows == 1) {
-    return fmt::format("{} regressed, {} improved, {} inconclusive of 1 row", regressed, improved,
-                       open);
-  }
-  return fmt::format("{} regressed, {} improved, {} inconclusive of {} rows", regressed, improved,
-                     open, rows);
+  const std::string verdicts =
+      fmt::format("{} regressed, {} improved, {} inconclusive{}", regressed, improved, open,
+                  disturbed > 0 ? fmt::format(", {} disturbed", disturbed) : "");
+  return fmt::format("{} of {}", verdicts, rows == 1 ? "1 row" : fmt::format("{} rows", rows));
 }
 
 std::string test_text(const ComparisonRow& row) {

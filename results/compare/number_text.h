@@ -27,7 +27,8 @@ std::string summary_text(const stats::GroupSummary& summary);
 std::string shift_text(const ComparisonRow& row);
 
 /// "REGRESSED", "equivalent (±1%)", "inconclusive (need 18/side for 1%)". "inconclusive after
-/// correction" if the row would have a clear verdict as the only row.
+/// correction" if the row would have a clear verdict as the only row. "disturbed (...)", with what
+/// to do about it.
 std::string verdict_text(const ComparisonRow& row, const CompareOptions& options);
 
 /// "geomean", "geomean of model resnet50"; followed by the metric's name if `with_metric`.
@@ -36,7 +37,7 @@ std::string geomean_name(const GeomeanRow& row, bool with_metric);
 /// "-0.8% [-1.3,-0.2]".
 std::string geomean_text(const GeomeanRow& row);
 
-/// "2 regressed, 0 improved, 1 inconclusive of 7 rows".
+/// "2 regressed, 0 improved, 1 inconclusive of 7 rows"; counts disturbed rows if there are any.
 std::string verdicts_text(std::span<const Comparison> comparisons);
 
 /// "p=.0002 q=.0006"; empty without a test.

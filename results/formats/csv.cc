@@ -41,7 +41,13 @@ constexpr std::array kCsvColumns = {
     CsvColumn{"group", "group_id", false},
 };
 
-std::string csv_cell(const std::string& text) {
+/// True if a spreadsheet would compute the text. Such a text gets a quote in front of it.
+bool is_formula(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
+}
+
+std::string csv_cell(std::string text) {
+  if (is_formula(text)) text.insert(0, 1, '\'');
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -50,7 +56,7 @@ std::string csv_cell(const std::string& text) {
 
 std::string csv_value(const json* value) {
   if (value == nullptr) return "";
-  return csv_cell(value->is_string() ? value->get<std::string>() : value->dump());
+  return value->is_string() ? csv_cell(value->get<std::string>()) : value->dump();
 }
 
 Outputs write_csv(std::span<const StoredRun> runs) {
@@ -148,12 +154,15 @@ void read_csv_cell(const ForeignFile& source, const std::string& where, const st
       std::find_if(kCsvColumns.begin(), kCsvColumns.end(),
                    [&](const CsvColumn& known) { return name == known.name; });
   const std::optional<double> number = csv_number(cell);
+  const std::string text = cell.starts_with('\'') && is_formula(std::string_view(cell).substr(1))
+                               ? cell.substr(1)
+                               : cell;
   if (column != kCsvColumns.end()) {
     if (column->number && !number) {
       bad_source(source, fmt::format("{}: '{}' is not a number", where, cell));
     }
     record.set(column->path,
-               column->number ? json(static_cast<std::int64_t>(*number)) : json(cell));
+               column->number ? json(static_cast<std::int64_t>(*number)) : json(text));
   } else if (name == "record_id") {
     record.set("imported.record_id", cell);
   } else if (name == "start_utc") {
@@ -167,7 +176,7 @@ void read_csv_cell(const ForeignFile& source, const std::string& where, const st
   } else if (name == "status") {
     if (cell != "ok") record.failed(fmt::format("the file reports the status {}", cell));
   } else if (name.starts_with("tag.")) {
-    record.set("tags." + name.substr(4), cell);
+    record.set("tags." + name.substr(4), text);
   } else if (number) {
     record.metric(name, *number);
   } else {

@@ -15,6 +15,8 @@
 namespace bench::results {
 namespace {
 
+constexpr const char* kLogOfARun = "benchmark_run.log";
+
 ForeignFile read_source(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw DataError(fmt::format("{}: cannot be opened", printable(path.string())));
@@ -64,7 +66,7 @@ const Format& format_to_write(std::string_view name) {
 
 Records read_foreign(const std::filesystem::path& path) {
   const bool folder = std::filesystem::is_directory(path);
-  const ForeignFile source = read_source(folder ? path / "benchmark_run.log" : path);
+  const ForeignFile source = read_source(folder ? path / kLogOfARun : path);
   if (source.text.find_first_not_of(" \t\r\n") == std::string::npos) {
     throw DataError(fmt::format("{}: is empty", printable(path.string())));
   }
@@ -76,17 +78,19 @@ Records read_foreign(const std::filesystem::path& path) {
 }
 
 std::vector<StoredRun> runs_in(const std::filesystem::path& path) {
-  const bool folder = std::filesystem::is_directory(path);
-  if (folder && !std::filesystem::exists(path / "benchmark_run.log")) return read_runs(path);
-  if (!folder) {
-    const ForeignFile file = read_source(path);
-    const bool foreign = file.text.find("\"bench.record/") == std::string::npos &&
-                         std::any_of(formats().begin(), formats().end(), [&](const Format& format) {
-                           return format.read != nullptr && format.sniff(file);
-                         });
-    if (!foreign) return read_runs(path);
-  }
   std::vector<StoredRun> runs;
+  if (std::filesystem::is_directory(path)) {
+    for (const std::filesystem::path& file : files_with_runs(path)) {
+      std::ranges::move(runs_in(file), std::back_inserter(runs));
+    }
+    return runs;
+  }
+  const ForeignFile file = read_source(path);
+  const bool foreign = file.text.find("\"bench.record/") == std::string::npos &&
+                       std::any_of(formats().begin(), formats().end(), [&](const Format& format) {
+                         return format.read != nullptr && format.sniff(file);
+                       });
+  if (!foreign) return read_runs(path);
   for (nlohmann::json& record : read_foreign(path)) {
     runs.push_back(stored_run(std::move(record), path.string()));
   }
@@ -94,10 +98,17 @@ std::vector<StoredRun> runs_in(const std::filesystem::path& path) {
 }
 
 std::vector<std::filesystem::path> files_with_runs(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path) && std::filesystem::exists(path / "benchmark_run.log")) {
-    return {path / "benchmark_run.log"};
+  std::vector<std::filesystem::path> files = record_files_of(path);
+  if (!std::filesystem::is_directory(path)) return files;
+  if (std::filesystem::exists(path / kLogOfARun)) return {path / kLogOfARun};
+  // A folder of TensorFlow's logs for each run, as the export of several runs writes them.
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+    if (entry.is_regular_file() && entry.path().filename() == kLogOfARun) {
+      files.push_back(entry.path());
+    }
   }
-  return record_files_of(path);
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 void write_outputs(const Outputs& outputs, const std::filesystem::path& folder) {

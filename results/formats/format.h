@@ -51,11 +51,11 @@ const Format& format_to_write(std::string_view name);
 Records read_foreign(const std::filesystem::path& path);
 
 /// The runs at `path`: read_runs() for our own records, read_foreign() for files of other tools.
-/// Throws DataError.
+/// For a folder, the runs of its files_with_runs(). Throws DataError.
 std::vector<StoredRun> runs_in(const std::filesystem::path& path);
 
-/// The files with runs of ours or of another tool: `path`, or the files in the folder there. Throws
-/// DataError.
+/// The files with runs of ours or of another tool: `path`, or the records and TensorFlow's logs in
+/// the folder there and its subfolders.
 std::vector<std::filesystem::path> files_with_runs(const std::filesystem::path& path);
 
 /// Writes `outputs` below `folder`, which is created if missing. Throws WriteError.

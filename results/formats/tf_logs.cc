@@ -339,8 +339,10 @@ void read_tf_metrics(const ForeignFile& source, ImportedRecord& record) {
 }
 
 Records read_tf_logs(const ForeignFile& source) {
-  ImportedRecord record(source, kTfLogsName);
-  read_tf_run(tf_neighbour(source, kTfRunLog), record);
+  // The record is the same whichever of the two files was named, so a store keeps it once.
+  const ForeignFile run_log = tf_neighbour(source, kTfRunLog);
+  ImportedRecord record(run_log, kTfLogsName);
+  read_tf_run(run_log, record);
   read_tf_metrics(tf_neighbour(source, kTfMetricLog), record);
   return {std::move(record).finish()};
 }

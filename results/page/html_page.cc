@@ -31,7 +31,8 @@ std::string HtmlPage::html(std::string_view json) const {
       "<title>{1}</title>\n<style>{2}</style>\n</head>\n"
       "<body>\n<header><h1>{1}</h1>\n"
       "<p class=\"soft\">Created by bench_results {3}</p></header>\n"
-      "<nav aria-label=\"Contents\"><ul>\n{4}</ul></nav>\n"
+      "<nav aria-label=\"Contents\"><details><summary>Contents</summary><ul>\n{4}</ul></details>"
+      "</nav>\n"
       "<main>\n{5}</main>\n"
       "<script type=\"application/json\" id=\"data\">{6}</script>\n"
       "<script>{7}</script>\n</body>\n</html>\n",

@@ -72,24 +72,17 @@ std::string coordinate(double value) {
 }
 
 RatioText ratio_text(double log_ratio, const std::optional<stats::Interval>& interval) {
-  constexpr double kFactor = 0.693;  // ln 2: beyond it, percents mislead.
-  const double low = interval ? interval->low : log_ratio;
-  const double high = interval ? interval->high : log_ratio;
-  const bool factors = std::max({high, log_ratio, -low, -log_ratio}) >= kFactor;
-  const auto text = [&](double log) {
-    if (factors) return formatted("%.2f", std::exp(log));
-    const double percent = 100 * std::expm1(log);
-    return formatted("%+.1f", std::abs(percent) < 0.05 ? 0.0 : percent);  // No -0.0.
-  };
-  const char* unit = factors ? "×" : "%";
-  RatioText out{.ratio = text(log_ratio) + unit};
-  if (interval) out.interval = fmt::format("[{}, {}]{}", text(low), text(high), unit);
+  const auto text = [](double log) { return short_number(std::exp(log)) + "×"; };
+  RatioText out{.ratio = text(log_ratio)};
+  if (interval) {
+    out.interval = fmt::format("[{}, {}]", text(interval->low), text(interval->high));
+  }
   return out;
 }
 
 HtmlTable::HtmlTable(std::string caption, const std::vector<std::string>& headings,
                      std::vector<std::size_t> texts)
-    : caption_(std::move(caption)), texts_(std::move(texts)) {
+    : caption_(std::move(caption)), headings_(headings), texts_(std::move(texts)) {
   for (std::size_t i = 0; i < headings.size(); ++i) {
     head_ += fmt::format("<th scope=\"col\"{}>{}</th>", left_class(i), headings[i]);
   }
@@ -103,8 +96,12 @@ const char* HtmlTable::left_class(std::size_t column) const {
 void HtmlTable::row(const std::vector<std::string>& cells) {
   body_ += "<tr>";
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    body_ += i == 0 ? fmt::format("<th scope=\"row\">{}</th>", cells[i])
-                    : fmt::format("<td{}>{}</td>", left_class(i), cells[i]);
+    if (i == 0) {
+      body_ += fmt::format("<th scope=\"row\">{}</th>", cells[i]);
+      continue;
+    }
+    const std::string label = cards_ ? fmt::format(" data-label=\"{}\"", headings_[i]) : "";
+    body_ += fmt::format("<td{}{}>{}</td>", left_class(i), label, cells[i]);
   }
   body_ += "</tr>\n";
 }
@@ -112,9 +109,9 @@ void HtmlTable::row(const std::vector<std::string>& cells) {
 std::string HtmlTable::html() const {
   return fmt::format(
       "<p class=\"caption\">{0}</p>\n"
-      "<div class=\"wide\" tabindex=\"0\"><table aria-label=\"{0}\">\n"
+      "<div class=\"wide{3}\" tabindex=\"0\"><table aria-label=\"{0}\">\n"
       "<thead><tr>{1}</tr></thead>\n<tbody>\n{2}</tbody></table></div>\n",
-      caption_, head_, body_);
+      caption_, head_, body_, cards_ ? " cards" : "");
 }
 
 }  // namespace bench::results

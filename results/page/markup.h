@@ -22,8 +22,7 @@ std::string script_text(std::string_view json);
 std::string short_number(double value);
 /// A coordinate or the like: at most two decimals, no trailing zeros.
 std::string coordinate(double value);
-/// A ratio given as its logarithm: "+3.1% [+1.0, +5.2]%". If the ratio or an end of the interval is
-/// at least double or less than half: "2.40× [2.10, 2.80]×".
+/// A ratio given as its logarithm: "1.03×" and "[1.01×, 1.05×]".
 struct RatioText {
   std::string ratio{};
   std::string interval{};  ///< Empty without an interval.
@@ -36,6 +35,8 @@ class HtmlTable {
   /// Aligns columns of numbers to the right, and those of `texts` (by index) to the left.
   HtmlTable(std::string caption, const std::vector<std::string>& headings,
             std::vector<std::size_t> texts = {});
+  /// On narrow pages, shows each row as a card: its cells are lines that begin with their headings.
+  void as_cards() { cards_ = true; }
   void row(const std::vector<std::string>& cells);
   /// The table in a frame that scrolls separately on narrow pages.
   [[nodiscard]] std::string html() const;
@@ -45,7 +46,9 @@ class HtmlTable {
   [[nodiscard]] const char* left_class(std::size_t column) const;
 
   std::string caption_;
+  std::vector<std::string> headings_;
   std::vector<std::size_t> texts_;
+  bool cards_ = false;
   std::string head_;
   std::string body_;
 };

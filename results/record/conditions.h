@@ -29,11 +29,13 @@ struct Labels {
 /// The machine's cost, from the file of --cost.
 struct Cost {
   std::string currency{};
-  Captured<double> capex{};      ///< Purchase price.
-  Captured<double> hourly{};     ///< Rent per hour.
-  Captured<double> years{};      ///< Years of use.
-  Captured<double> kwh_price{};  ///< Price of electricity.
-  Captured<double> pue{};        ///< Energy of the building / of the machine.
+  Captured<double> capex{};        ///< Purchase price.
+  Captured<double> hourly{};       ///< Rent per hour.
+  Captured<double> watts{};        ///< Power at the wall, while it computes.
+  Captured<double> years{};        ///< Years of use.
+  Captured<double> utilization{};  ///< Fraction of the time in use.
+  Captured<double> kwh_price{};    ///< Price of electricity.
+  Captured<double> pue{};          ///< Energy of the building / of the machine.
 };
 
 struct EnergyDomain {

@@ -44,7 +44,9 @@ void put_cost(Section& out, const Captured<Cost>& cost) {
   section.put("currency", cost.value().currency);
   section.put("capex", cost.value().capex);
   section.put("hourly", cost.value().hourly);
+  section.put("watts", cost.value().watts);
   section.put("years", cost.value().years);
+  section.put("utilization", cost.value().utilization);
   section.put("kwh_price", cost.value().kwh_price);
   section.put("pue", cost.value().pue);
 }

@@ -8,6 +8,7 @@ namespace bench::results {
 namespace {
 
 constexpr double kPerCent = 100;
+constexpr double kFewSteps = 30;
 
 /// The value of a metric, if it is known.
 Captured<double> metric_of(const Record& record, const std::string& name) {
@@ -17,6 +18,17 @@ Captured<double> metric_of(const Record& record, const std::string& name) {
     return std::visit([](auto value) { return static_cast<double>(value); }, metric.value.value());
   }
   return Unknown{"no such metric"};
+}
+
+StepTimes step_times(const Record& record) {
+  return {.steps = metric_of(record, "step_time.n").value_or(0),
+          .mean = metric_of(record, "step_time.mean").value_or(0),
+          .median = metric_of(record, "step_time.median").value_or(0),
+          .longest = metric_of(record, "step_time.max").value_or(0)};
+}
+
+std::string longest_text(const StepTimes& times) {
+  return fmt::format("one step took {:.0f} times the median", times.longest / times.median);
 }
 
 /// True if a known value is above `limit`.
@@ -49,12 +61,10 @@ double busy_processors(const Record& record) {
 }
 
 void judge_neighbours(const Record& record, Score& score) {
-  constexpr double kHousekeeping = 0.25;
-  constexpr double kSteal = 0.01;
-  if (const double busy = busy_processors(record); busy > kHousekeeping) {
+  if (const double busy = busy_processors(record); busy > kToleratedProcessors) {
     score.take(20, fmt::format("other programs used {:.1f} processors", busy));
   }
-  if (above(record.load.steal_share, kSteal)) {
+  if (above(record.load.steal_share, kToleratedSteal)) {
     score.take(20, fmt::format("the hypervisor took {:.1f} % of the processor time",
                                kPerCent * record.load.steal_share.value()));
   }
@@ -90,7 +100,6 @@ void judge_build(const Record& record, Score& score) {
 }
 
 void judge_steps(const Record& record, Score& score) {
-  constexpr double kFewSteps = 30;
   constexpr double kUnsteady = 0.05;
   const Captured<double> steps = metric_of(record, "step_time.n");
   if (steps.known() && steps.value() < kFewSteps) {
@@ -99,6 +108,9 @@ void judge_steps(const Record& record, Score& score) {
   }
   if (const Captured<double> cv = metric_of(record, "step_time.cv"); above(cv, kUnsteady)) {
     score.take(10, fmt::format("step times vary by {:.1f} %", kPerCent * cv.value()));
+  }
+  if (const StepTimes times = step_times(record); times.one_stood_still()) {
+    score.take(20, longest_text(times));
   }
 }
 
@@ -115,6 +127,30 @@ void judge_drift(const Record& record, Score& score) {
 }
 
 }  // namespace
+
+bool StepTimes::one_stood_still() const {
+  constexpr double kMany = 10;
+  constexpr double kShare = 0.01;
+  return median > 0 && longest > kMany * median && longest > kShare * steps * mean;
+}
+
+std::vector<std::string> step_warnings(const Record& record) {
+  std::vector<std::string> warnings;
+  const StepTimes times = step_times(record);
+  if (times.steps > 0 && times.steps < kFewSteps) {
+    const std::string measured = times.steps == 1
+                                     ? "only 1 step was measured"
+                                     : fmt::format("only {:g} steps were measured", times.steps);
+    warnings.push_back(
+        fmt::format("{}, so the speed is imprecise; measure at least {:g} (--num_batches, or a "
+                    "longer --max_seconds)",
+                    measured, kFewSteps));
+  }
+  if (times.one_stood_still()) {
+    warnings.push_back(fmt::format("{}; was the run stopped?", longest_text(times)));
+  }
+  return warnings;
+}
 
 void add_quality_score(Record& record) {
   Score score;

@@ -1,8 +1,32 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "results/record/record.h"
 
 namespace bench::results {
+
+/// A run is disturbed if other programs used more processors than this. Less is a machine's
+/// ordinary background activity.
+inline constexpr double kToleratedProcessors = 0.25;
+/// A run is disturbed if the hypervisor took more than this share of the processor time.
+inline constexpr double kToleratedSteal = 0.01;
+
+/// Statistics of a run's step times, in seconds.
+struct StepTimes {
+  double steps = 0;
+  double mean = 0;
+  double median = 0;
+  double longest = 0;
+
+  /// True if one step took more than ten times the median and more than a hundredth of the run.
+  [[nodiscard]] bool one_stood_still() const;
+};
+
+/// What makes the step times unreliable: too few steps, or one that took many times the median.
+/// One sentence each.
+std::vector<std::string> step_warnings(const Record& record);
 
 /// Adds quality.score and quality.deductions: 100 less a deduction for each condition that makes a
 /// number low or unsteady, at least 0. Unknown conditions deduct nothing.

@@ -101,7 +101,8 @@ std::string forest_plots(const ReportData& data) {
     for (const ReportRow& row : data.rows) {
       const auto& ratio = row.cells[i].log_ratio;
       if (!ratio) continue;
-      branches.push_back({.name = row.name,
+      const bool disturbed = row.cells[i].is_disturbed_next_to(row.cells.front());
+      branches.push_back({.name = disturbed ? row.name + " (disturbed)" : row.name,
                           .hover = ratio_hover(ratio->estimate, ratio->interval),
                           .log_ratio = ratio->estimate,
                           .interval = ratio->interval});

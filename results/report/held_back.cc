@@ -1,6 +1,5 @@
 #include "results/report/held_back.h"
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include "results/formats/record_view.h"
 #include "results/page/markup.h"
 #include "results/record/statistics.h"
+#include "results/store/disturbance.h"
 
 namespace bench::results {
 namespace {
@@ -22,17 +22,6 @@ std::optional<double> input_share(Runs runs) {
   }
   if (shares.empty()) return std::nullopt;
   return median(shares);
-}
-
-/// The number of runs in which something other than the workload took the machine's time.
-std::size_t disturbed_runs(Runs runs) {
-  return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const StoredRun* run) {
-    const auto* warnings = field(run->record, "quality.warnings");
-    if (warnings == nullptr) return false;
-    return std::any_of(warnings->begin(), warnings->end(), [](const nlohmann::json& text) {
-      return text.is_string() && text.get<std::string>().starts_with("other work");
-    });
-  }));
 }
 
 /// The device, and its arithmetic or memory if the roof is known.
@@ -60,8 +49,8 @@ std::string held_back_by(std::span<const StoredRun* const> runs) {
       share && *share > kInputBound
           ? fmt::format("input: steps waited {}% of the time", short_number(100 * *share))
           : device_text(runs);
-  if (const std::size_t disturbed = disturbed_runs(runs); disturbed > 0) {
-    text += fmt::format("; other programs disturbed {} of {} runs", disturbed, runs.size());
+  if (const DisturbedRuns found = disturbed_runs(runs); found.disturbed > 0) {
+    text += fmt::format("; {} of {} runs were disturbed", found.disturbed, found.runs);
   }
   return text;
 }

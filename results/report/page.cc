@@ -9,7 +9,9 @@
 #include "results/page/markup.h"
 #include "results/page/plots.h"
 #include "results/report/charts.h"
+#include "results/report/conclusion.h"
 #include "results/report/disclosure.h"
+#include "results/report/prices.h"
 #include "results/report/tables.h"
 
 namespace bench::results {
@@ -57,10 +59,10 @@ std::string summary_text(const ReportData& data) {
     }
   }
   std::string text = fmt::format(
-      "<p>Runs: {}. Workloads: {}. Systems: {}. Dates: {} to {}. Reference system: <b>{}</b>.</p>\n"
-      "<p>A run is one process. Intervals show the spread between runs.</p>\n",
+      "<p class=\"soft\">Runs: {}. Workloads: {}. Systems: {}. Dates: {} to {}. A run is one "
+      "process.</p>\n",
       runs, data.rows.size(), data.systems.size(), utc_by(first, "%Y-%m-%d"),
-      utc_by(last, "%Y-%m-%d"), html_text(data.systems.front().name));
+      utc_by(last, "%Y-%m-%d"));
   if (few == 1) {
     text += "<p class=\"warn\">1 cell has fewer than the 6 runs that a 95% interval needs.</p>\n";
   } else if (few > 1) {
@@ -82,7 +84,9 @@ std::string summary_text(const ReportData& data) {
 }
 
 std::string systems_list(const ReportData& data) {
-  HtmlTable table("Systems", {"name", "machine", "runs"}, {1});
+  HtmlTable table(
+      fmt::format("Systems. The reference of ratios is {}.", html_text(data.systems.front().name)),
+      {"name", "machine", "runs"}, {1});
   for (const ReportSystem& system : data.systems) {
     table.row(
         {html_text(system.name), html_text(system.about), std::to_string(system.runs.size())});
@@ -92,6 +96,18 @@ std::string systems_list(const ReportData& data) {
 
 std::string definitions() {
   return "<ul>\n"
+         "<li>Training: forward and backward pass with an update of the weights. Inference: the "
+         "forward pass only.</li>\n"
+         "<li>Batch 32: a step processes 32 images on each device.</li>\n"
+         "<li>f32, bf16, f16, int8: the type of the numbers in the computation.</li>\n"
+         "<li>1.50×: the result is 1.5 times the result that it is compared with.</li>\n"
+         "<li>Certain: the 99% interval of the ratio to every other system excludes 1, each "
+         "workload has at least 6 runs, and too few of them were disturbed to matter.</li>\n"
+         "<li>Probably: the 90% interval excludes 1. Otherwise the page says \"cannot "
+         "tell\". "
+         "So it does for a lead below 1%.</li>\n"
+         "<li>Several workloads count by the geometric mean of their ratios, over the workloads "
+         "that all systems ran.</li>\n"
          "<li>Speed X of a run: images / time from the end of warm-up to the end of the last "
          "step.</li>\n"
          "<li>Interval of a median: from order statistics, exact for any distribution. It needs 6 "
@@ -105,14 +121,11 @@ std::string definitions() {
          "</ul>\n";
 }
 
-}  // namespace
-
-std::string report_page(std::span<const StoredRun> runs, const PageOptions& options) {
-  const ReportData data = report_data(runs, options.report);
-  const bool anonymize = options.report.anonymize;
-  HtmlPage page(options.title);
-  page.add("systems", "Systems", summary_text(data) + systems_list(data));
-  page.add("matrix", "Speed by workload and system", matrix_table(data));
+void add_appendix(HtmlPage& page, const ReportData& data, bool anonymize) {
+  page.add("appendix", "Appendix: statistics, published figures, disclosure",
+           "<p>The sections below support the conclusion.</p>\n", "part");
+  page.add("systems", "Systems", systems_list(data));
+  page.add("intervals", "Speeds with intervals", intervals_table(data));
   if (data.systems.size() > 1) {
     page.add("means", "Geometric means", means_table(data) + figures(mean_plot(data)));
     page.add("ratios", "Ratios to the reference", figures(forest_plots(data)));
@@ -121,21 +134,35 @@ std::string report_page(std::span<const StoredRun> runs, const PageOptions& opti
            "<p class=\"soft\">Each dot is a run. The vertical line is the median, and the bar is "
            "its 95% interval. Each drawing has a separate scale, which may not start at 0.</p>\n" +
                figures(dot_plots(data)));
-  if (!data.scaling.empty()) {
-    page.add("scaling", "Scaling by number of devices",
-             scaling_table(data) + figures(scaling_plots(data)));
-  }
-  page.add("energy", "Images per joule", energy_table(data));
-  if (options.cost) page.add("cost", "Images per cost", cost_table(data, *options.cost));
+  if (!has_energy(data)) page.add("energy", "Images per joule", energy_table(data));
   page.add("bounds", "What limits each workload", bounds_table(data));
   page.add("quality", "Quality", quality_table(data));
+  page.add("definitions", "Definitions", definitions());
   page.add("published", "Published figures, for comparison",
            "<p>bench did not measure these speeds. Software, data and what is counted differ "
            "between sources.</p>\n" +
                published_table(),
            "apart");
-  page.add("definitions", "Definitions", definitions());
   page.add("disclosure", "Full disclosure", disclosure(data, anonymize));
+}
+
+}  // namespace
+
+std::string report_page(std::span<const StoredRun> runs, const PageOptions& options) {
+  ReportData data = report_data(runs, options.report);
+  add_prices(data, options.prices);
+  const bool anonymize = options.report.anonymize;
+  HtmlPage page(options.title);
+  page.add("conclusion", "Conclusion", conclusion(data) + summary_text(data));
+  page.add("matrix", has_prices(data) ? "Speed and cost by workload" : "Speed by workload",
+           matrix_table(data));
+  if (has_prices(data)) page.add("cost", "Prices and assumptions", prices_table(data));
+  if (!data.scaling.empty()) {
+    page.add("scaling", "Scaling by number of devices",
+             scaling_table(data) + figures(scaling_plots(data)));
+  }
+  if (has_energy(data)) page.add("energy", "Images per joule", energy_table(data));
+  add_appendix(page, data, anonymize);
   return page.html(embedded_data(data, anonymize));
 }
 

@@ -12,6 +12,7 @@
 #include "results/formats/record_view.h"
 #include "results/record/statistics.h"
 #include "results/report/system_names.h"
+#include "results/report/workload_words.h"
 #include "results/stats/mann_whitney.h"
 #include "results/store/record_fields.h"
 #include "results/store/workload_names.h"
@@ -52,6 +53,7 @@ std::optional<double> images_per_joule(const StoredRun& run) {
 
 void finish_cell(ReportCell& cell) {
   if (cell.empty()) return;
+  cell.disturbed = disturbed_runs(cell.runs);
   cell.speed = stats::group_summary(cell.speeds, kAlpha);
   std::vector<double> per_joule;
   for (const StoredRun* run : cell.runs) {
@@ -65,11 +67,9 @@ void finish_cell(ReportCell& cell) {
   if (!cell.roof_share) cell.roof_share = median_field(cell.runs, "mfu");
 }
 
-/// By model, mode, type and batch. The order of the runs would depend on when they ran.
+/// By mode, type, model and batch. The order of the runs would depend on when they ran.
 auto row_order(const StoredRun& run) {
-  return std::tuple(text_field(run.record, "workload.model"),
-                    text_field(run.record, "workload.mode"),
-                    text_field(run.record, "workload.dtype"),
+  return std::tuple(workload_group(run.record), text_field(run.record, "workload.model"),
                     integer_field(run.record, "workload.batch_per_device").value_or(0),
                     run.workload, run.workload_key);
 }
@@ -96,7 +96,7 @@ std::size_t reference_of(const std::vector<ReportSystem>& systems, const std::st
                   wanted, names));
 }
 
-/// Systems by the number of workloads that they ran, then by name.
+/// Systems by the number of workloads that they ran, then undisturbed ones first, then by name.
 std::vector<ReportSystem> systems_of(const std::vector<const StoredRun*>& runs,
                                      const ReportOptions& options) {
   std::map<std::string, ReportSystem> by_key;
@@ -110,10 +110,13 @@ std::vector<ReportSystem> systems_of(const std::vector<const StoredRun*>& runs,
   std::vector<ReportSystem> systems;
   for (auto& [key, system] : by_key) systems.push_back(std::move(system));
   name_systems(systems, options.anonymize);
+  const auto is_disturbed = [](const ReportSystem& system) {
+    return disturbed_runs(system.runs).too_many();
+  };
   std::stable_sort(systems.begin(), systems.end(),
                    [&](const ReportSystem& a, const ReportSystem& b) {
-                     return std::tuple(workloads[b.key].size(), a.name) <
-                            std::tuple(workloads[a.key].size(), b.name);
+                     return std::tuple(workloads[b.key].size(), is_disturbed(a), a.name) <
+                            std::tuple(workloads[a.key].size(), is_disturbed(b), b.name);
                    });
   const auto reference = static_cast<std::ptrdiff_t>(reference_of(systems, options.reference));
   std::rotate(systems.begin(), systems.begin() + reference, systems.begin() + reference + 1);
@@ -129,13 +132,47 @@ const StoredRun& a_run_of(const ReportRow& row) {
 
 void name_rows(std::vector<ReportRow>& rows) {
   std::vector<NamedWorkload> workloads;
-  for (const ReportRow& row : rows) {
+  for (ReportRow& row : rows) {
     const StoredRun& run = a_run_of(row);
-    workloads.push_back({.text = run.workload.empty() ? row.key : run.workload,
+    row.group = workload_group(run.record);
+    const std::string words = workload_words(run.record);
+    workloads.push_back({.text = !words.empty()          ? words
+                                 : !run.workload.empty() ? run.workload
+                                                         : row.key,
                          .fields = workload_fields(run.record)});
   }
   std::vector<std::string> names = distinct_names(workloads);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].name = std::move(names[i]);
+}
+
+/// The workload without its backend, so that a GPU can be compared with a CPU.
+std::string key_of_any_backend(const StoredRun& run) {
+  Fields fields = workload_fields(run.record);
+  fields.erase("workload.backend");
+  return key_of(fields);
+}
+
+/// The row of each workload key. Workloads that differ only in the backend share a row, unless one
+/// system used several backends: its speeds would mix.
+std::map<std::string, std::string> row_keys(const std::vector<const StoredRun*>& runs) {
+  std::map<std::string, std::string> rows;
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> per_machine;
+  std::set<std::string> mixed;
+  for (const StoredRun* run : runs) {
+    const std::string key = key_of_any_backend(*run);
+    rows[run->workload_key] = key;
+    std::set<std::string>& keys = per_machine[{key, run->machine_key}];
+    keys.insert(run->workload_key);
+    if (keys.size() > 1) {
+      mixed.insert(key);
+    }
+  }
+  for (auto& [workload, row] : rows) {
+    if (mixed.contains(row)) {
+      row = workload;
+    }
+  }
+  return rows;
 }
 
 std::vector<ReportRow> rows_of(const std::vector<const StoredRun*>& runs,
@@ -144,14 +181,18 @@ std::vector<ReportRow> rows_of(const std::vector<const StoredRun*>& runs,
   std::stable_sort(sorted.begin(), sorted.end(), [](const StoredRun* a, const StoredRun* b) {
     return row_order(*a) < row_order(*b);
   });
+  const std::map<std::string, std::string> keys = row_keys(sorted);
   std::vector<ReportRow> rows;
   std::map<std::string, std::size_t> index;
   for (const StoredRun* run : sorted) {
-    const auto [place, is_new] = index.emplace(run->workload_key, rows.size());
+    const std::string& key = keys.at(run->workload_key);
+    const auto [place, is_new] = index.emplace(key, rows.size());
     if (is_new) {
-      rows.push_back(
-          {.key = run->workload_key, .name = {}, .cells = std::vector<ReportCell>(systems.size())});
+      ReportRow& row = rows.emplace_back();
+      row.key = key;
+      row.cells.resize(systems.size());
     }
+    rows[place->second].workload_keys.insert(run->workload_key);
     const auto system = std::find_if(systems.begin(), systems.end(), [&](const ReportSystem& one) {
       return one.key == run->machine_key;
     });
@@ -261,7 +302,7 @@ bool is_shown(const StoredRun& run) {
 
 const std::string& workload_name(const ReportData& data, const StoredRun& run) {
   const auto row = std::find_if(data.rows.begin(), data.rows.end(), [&](const ReportRow& each) {
-    return each.key == run.workload_key;
+    return each.workload_keys.contains(run.workload_key);
   });
   return row == data.rows.end() ? run.workload : row->name;
 }

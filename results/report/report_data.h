@@ -1,13 +1,16 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "results/report/cost.h"
 #include "results/stats/geometric_mean.h"
 #include "results/stats/group_summary.h"
 #include "results/stats/interval.h"
+#include "results/store/disturbance.h"
 #include "results/store/stored_run.h"
 
 namespace bench::results {
@@ -24,7 +27,13 @@ struct ReportCell {
   std::optional<double> gigaflops{};                      ///< Median speed x flops per image / 1e9.
   std::optional<double> roof_share{};  ///< Median of the records' values, 0 to 1.
 
+  DisturbedRuns disturbed{};
+
   [[nodiscard]] bool empty() const { return runs.empty(); }
+  /// True if disturbances may explain the difference from this cell.
+  [[nodiscard]] bool is_disturbed_next_to(const ReportCell& other) const {
+    return disturbed.too_many() || other.disturbed.too_many();
+  }
 };
 
 /// A machine as one column: hardware, threads and instruction set.
@@ -36,12 +45,16 @@ struct ReportSystem {
   /// Over the workloads that this system and the reference both ran; empty for the reference.
   std::optional<stats::GeometricMean> geometric_mean{};
   std::size_t workloads_in_mean = 0;
+  std::optional<SystemPrice> price{};  ///< Set by add_prices().
 };
 
-/// A workload as one row, with a cell per system.
+/// A workload as one row, with a cell per system. Runs of different backends share it, unless one
+/// system used several.
 struct ReportRow {
   std::string key{};
-  std::string name{};  ///< For example "resnet50 train bs64 f32"; distinct from the others' names.
+  std::set<std::string> workload_keys{};
+  std::string name{};   ///< "resnet50, training, batch 64, f32"; distinct from the others' names.
+  std::string group{};  ///< "training, f32".
   std::vector<ReportCell> cells{};
 };
 
@@ -57,13 +70,14 @@ struct ScalingCurve {
 
 struct ReportData {
   std::vector<ReportSystem> systems{};  ///< The reference first.
-  std::vector<ReportRow> rows{};        ///< By model, then by mode and type.
+  std::vector<ReportRow> rows{};        ///< By mode and type, then by model.
   std::vector<ScalingCurve> scaling{};
   std::vector<const StoredRun*> left_out{};  ///< Not ok, or without a speed.
 };
 
 struct ReportOptions {
-  std::string reference{};  ///< Part of a system's text; empty: the system with the most workloads.
+  std::string reference{};  ///< Part of a system's text; empty: the system with the most workloads,
+                            ///< if possible undisturbed.
   bool anonymize = false;   ///< Removes host names from the systems' names.
 };
 

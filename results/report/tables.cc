@@ -1,11 +1,13 @@
 #include "results/report/tables.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/base/errors.h"
 #include "results/formats/record_view.h"
 #include "results/page/markup.h"
 #include "results/report/held_back.h"
+#include "results/report/lead.h"
 #include "results/report/published.h"
 
 namespace bench::results {
@@ -35,22 +37,92 @@ std::string summary_cell(const stats::GroupSummary& summary) {
                      short_number(summary.max), summary.n);
 }
 
-/// Marks an interval that excludes equality as faster or slower, by a sign as well as by colour.
-std::string ratio_line(const stats::Shift& ratio) {
+/// Disturbances may explain a ratio between marked cells.
+std::string ratio_line(const stats::Shift& ratio, bool disturbed) {
   const RatioText text = ratio_text(ratio.estimate, ratio.interval);
   if (!ratio.interval) return fmt::format("<small>{}, too few runs</small>", text.ratio);
-  const char* sign = ratio.interval->low > 0 ? "▲ " : ratio.interval->high < 0 ? "▼ " : "= ";
-  return fmt::format("<small>{}{} {}</small>", sign, text.ratio, text.interval);
+  return fmt::format("<small>{}{} {}</small>", disturbed ? "? " : "", text.ratio, text.interval);
+}
+
+/// The mark of the best cell: `best`, with how sure that is.
+std::string best_mark(const Lead& lead, std::size_t system, const char* best) {
+  if (!lead.why_none.empty() || lead.best != system) return "";
+  if (lead.sure == Sure::kCertain) {
+    return fmt::format(" <span class=\"tag certain\">{}</span>", best);
+  }
+  if (lead.sure == Sure::kProbably) {
+    return fmt::format(" <span class=\"tag likely\">probably {}</span>", best);
+  }
+  return fmt::format(" <span class=\"tag\">{}? cannot tell</span>", best);
+}
+
+std::string run_notes(const ReportCell& cell) {
+  std::string notes;
+  if (cell.disturbed.too_many()) {
+    notes += fmt::format("<small class=\"warn\">⚠ disturbed: {} of {} runs</small>",
+                         cell.disturbed.disturbed, cell.disturbed.runs);
+  }
+  if (!cell.speed.interval) {
+    notes += cell.runs.size() == 1
+                 ? "<small class=\"warn\">1 run only</small>"
+                 : fmt::format("<small class=\"warn\">{} runs only</small>", cell.runs.size());
+  }
+  return notes;
+}
+
+/// Speed, its share of the fastest as text and bar, and the cost.
+std::string speed_cell(const ReportData& data, const ReportRow& row, std::size_t system,
+                       const Lead& speed, const Lead& cost) {
+  const ReportCell& cell = row.cells[system];
+  if (cell.empty()) return "<span class=\"soft\">not run</span>";
+  double fastest = 0;
+  for (const ReportCell& each : row.cells) {
+    if (!each.empty()) fastest = std::max(fastest, each.speed.median);
+  }
+  const double share = cell.speed.median / fastest;
+  std::string html = fmt::format(
+      "<b>{}</b> images/s{}<span class=\"bar\"><span style=\"width:{}%\"></span></span>",
+      short_number(cell.speed.median), best_mark(speed, system, "fastest"),
+      coordinate(100 * share));
+  if (share < 1) html += fmt::format("<small>{}× the fastest</small>", short_number(share));
+  if (const auto& price = data.systems[system].price) {
+    const double per_million = cost_per_million(*price, cell.speed.median);
+    const std::string text =
+        per_million == 0 ? "free"
+                         : fmt::format("{} {} per million images", short_number(per_million),
+                                       html_text(price->currency));
+    html += fmt::format("<small class=\"cost\">{}{}</small>", text,
+                        best_mark(cost, system, "cheapest"));
+  }
+  return html + run_notes(cell);
 }
 
 }  // namespace
 
 std::string matrix_table(const ReportData& data) {
   HtmlTable table(
-      fmt::format("Images per second: the median, its [95% interval], and the ratio to {} with its "
-                  "95% interval. ▲ means faster, ▼ slower. = means that the interval includes "
-                  "equality.",
-                  html_text(data.systems.front().name)),
+      "Median speed of each workload on each system. The longest bar is the fastest system.",
+      with_systems("workload", data));
+  table.as_cards();
+  for (std::size_t i = 0; i < data.rows.size(); ++i) {
+    const Lead speed = lead_of(data, {i}, Measure::kSpeed);
+    const Lead cost = lead_of(data, {i}, Measure::kCost);
+    std::vector<std::string> cells{html_text(data.rows[i].name)};
+    for (std::size_t system = 0; system < data.systems.size(); ++system) {
+      cells.push_back(speed_cell(data, data.rows[i], system, speed, cost));
+    }
+    table.row(cells);
+  }
+  return fmt::format("<div class=\"matrix\">{}</div>\n", table.html());
+}
+
+std::string intervals_table(const ReportData& data) {
+  HtmlTable table(
+      fmt::format(
+          "Images per second: the median, its [95% interval], and the ratio to {} with its "
+          "95% interval. An interval that contains 1 cannot tell. ? means that other programs "
+          "disturbed one of the two.",
+          html_text(data.systems.front().name)),
       with_systems("workload", data));
   for (const ReportRow& row : data.rows) {
     std::vector<std::string> cells{html_text(row.name)};
@@ -59,12 +131,13 @@ std::string matrix_table(const ReportData& data) {
         cells.emplace_back("<span class=\"soft\">not run</span>");
         continue;
       }
+      const bool disturbed = cell.is_disturbed_next_to(row.cells.front());
       cells.push_back(summary_cell(cell.speed) +
-                      (cell.log_ratio ? ratio_line(*cell.log_ratio) : ""));
+                      (cell.log_ratio ? ratio_line(*cell.log_ratio, disturbed) : ""));
     }
     table.row(cells);
   }
-  return fmt::format("<div class=\"matrix\">{}</div>\n", table.html());
+  return table.html();
 }
 
 std::string means_table(const ReportData& data) {
@@ -86,6 +159,13 @@ std::string means_table(const ReportData& data) {
     }
   }
   return table.html();
+}
+
+bool has_energy(const ReportData& data) {
+  return std::any_of(data.rows.begin(), data.rows.end(), [](const ReportRow& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(),
+                       [](const ReportCell& cell) { return cell.images_per_joule.has_value(); });
+  });
 }
 
 std::string energy_table(const ReportData& data) {
@@ -112,58 +192,6 @@ std::string energy_table(const ReportData& data) {
   }
   if (why.empty()) return "<p>No record contains its energy.</p>\n";
   return fmt::format("<p>No record contains its energy ({}).</p>\n", html_text(why));
-}
-
-std::string cost_table(const ReportData& data, const CostModel& cost) {
-  HtmlTable table(
-      fmt::format("Thousands of images per {}, and the [95% interval] that follows from that of "
-                  "the speed",
-                  html_text(cost.currency)),
-      with_systems("workload", data));
-  for (const ReportRow& row : data.rows) {
-    std::vector<std::string> cells{html_text(row.name)};
-    for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      const ReportCell& cell = row.cells[i];
-      const SystemCost* entry =
-          cost_of(cost, fmt::format("{}, {}", data.systems[i].name, data.systems[i].about));
-      const auto thousands = [&](double speed) {
-        const auto images =
-            entry == nullptr ? std::nullopt : images_per_currency(cost, *entry, speed);
-        return images ? std::optional(*images / 1e3) : std::nullopt;
-      };
-      const auto images = cell.empty() ? std::nullopt : thousands(cell.speed.median);
-      if (!images) {
-        cells.emplace_back(cell.empty()       ? "not run"
-                           : entry == nullptr ? "no price given"
-                                              : "no power given");
-        continue;
-      }
-      std::string text = short_number(*images);
-      if (cell.speed.interval) {
-        text += fmt::format("<small>[{}, {}]</small>",
-                            short_number(*thousands(cell.speed.interval->low)),
-                            short_number(*thousands(cell.speed.interval->high)));
-      }
-      cells.push_back(text);
-    }
-    table.row(cells);
-  }
-  HtmlTable inputs("Inputs of --cost", {"entry", "price", "per hour", "power (W)"});
-  for (const SystemCost& entry : cost.systems) {
-    const auto shown = [](const std::optional<double>& value) {
-      return value ? short_number(*value) : "";
-    };
-    inputs.row(
-        {html_text(entry.match), shown(entry.capex), shown(entry.hourly), shown(entry.watts)});
-  }
-  const std::string formulas = fmt::format(
-      "<p>A machine that is bought runs for {0} years and is in use {1}% of the time. Electricity "
-      "costs {2} {3} per kWh, and the PUE is {4}.</p>\n"
-      "<p>Images per {3}, where X is the speed. Bought: X · 3600 · 8760 · years · use / (price + "
-      "8760 · years · PUE · W/1000 · price per kWh). Rented: X · 3600 / price per hour.</p>\n",
-      short_number(cost.years), short_number(100 * cost.utilization), short_number(cost.kwh_price),
-      html_text(cost.currency), short_number(cost.pue));
-  return table.html() + inputs.html() + formulas;
 }
 
 std::string bounds_table(const ReportData& data) {

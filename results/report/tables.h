@@ -2,23 +2,25 @@
 
 #include <string>
 
-#include "results/report/cost.h"
 #include "results/report/report_data.h"
 
 /// The report's tables, each as HTML with its heading's text.
 namespace bench::results {
 
-/// Workloads by systems: median, interval, ratio to the reference.
+/// Workloads by systems: speed, cost per million images, the best cells marked.
 std::string matrix_table(const ReportData& data);
+
+/// Workloads by systems: median, interval, ratio to the reference.
+std::string intervals_table(const ReportData& data);
 
 /// Geometric means of the ratios, one row per system.
 std::string means_table(const ReportData& data);
 
+/// True if some record has its energy.
+bool has_energy(const ReportData& data);
+
 /// Images per joule; a sentence if no record has its energy.
 std::string energy_table(const ReportData& data);
-
-/// Images per unit of currency, with all inputs of the formula.
-std::string cost_table(const ReportData& data, const CostModel& cost);
 
 /// What limited each workload, and its arithmetic rate.
 std::string bounds_table(const ReportData& data);

@@ -13,8 +13,7 @@ namespace bench::results::stats {
 
 std::optional<NewestPoint> judge_newest(std::span<const double> segment, double newest,
                                         const NewestPointRule& rule) {
-  constexpr std::size_t kLeastPoints = 8;
-  if (segment.size() < kLeastPoints) return std::nullopt;
+  if (segment.size() < kLeastBefore) return std::nullopt;
   const auto m = static_cast<double>(segment.size());
   NewestPoint point;
   point.log_ratio = newest - median(segment);

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 
 namespace bench::results::stats {
+
+/// The fewest values of a level that a newest value is compared with.
+inline constexpr std::size_t kLeastBefore = 8;
 
 struct NewestPointRule {
   double margin = 0.01;  ///< The smallest relative change that matters.
@@ -21,7 +25,7 @@ struct NewestPoint {
 };
 
 /// z = (y - median) / (s sqrt(1 + 1/m)), with s the scaled MAD of the segment's m logarithms. Empty
-/// for segments of fewer than 8.
+/// for segments of fewer than kLeastBefore.
 std::optional<NewestPoint> judge_newest(std::span<const double> segment, double newest,
                                         const NewestPointRule& rule);
 

@@ -20,6 +20,8 @@ std::string_view name_of(ChangeVerdict verdict) {
       return "equivalent";
     case ChangeVerdict::kInconclusive:
       return "inconclusive";
+    case ChangeVerdict::kDisturbed:
+      return "disturbed";
   }
   throw InternalError("unnamed ChangeVerdict");
 }

@@ -10,9 +10,17 @@
 namespace bench::results::stats {
 
 /// The result of a comparison. kChanged is for numbers without a better direction.
-enum class ChangeVerdict { kRegressed, kImproved, kChanged, kEquivalent, kInconclusive };
+/// kDisturbed replaces the verdict on runs that other programs disturbed; judge() never returns it.
+enum class ChangeVerdict {
+  kRegressed,
+  kImproved,
+  kChanged,
+  kEquivalent,
+  kInconclusive,
+  kDisturbed
+};
 
-/// regressed, improved, changed, equivalent or inconclusive.
+/// regressed, improved, changed, equivalent, inconclusive or disturbed.
 std::string_view name_of(ChangeVerdict verdict);
 
 struct VerdictRule {

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 #include "models/base/errors.h"
@@ -18,6 +19,10 @@ namespace {
 constexpr std::string_view kTag = "tag.";
 constexpr std::string_view kMetric = "metric.";
 
+/// SQLite refuses an expression of a thousand parts, and a pattern of 50,000 bytes.
+constexpr std::size_t kMostValues = 200;
+constexpr std::size_t kLongestValue = 10'000;
+
 /// One of the alternatives of a term.
 struct Alternative {
   enum class Kind : std::uint8_t { kWord, kQuoted, kPattern } kind = Kind::kWord;
@@ -28,7 +33,7 @@ struct Alternative {
 struct Key {
   std::string sql{};
   StoredColumn::Type type = StoredColumn::Type::kText;
-  /// For times: which side of the value is selected.
+  /// For times: how a run's start compares with the value.
   std::string_view comparison = "=";
 };
 
@@ -63,6 +68,67 @@ std::string glob_of(std::string_view word) {
   return glob;
 }
 
+std::chrono::milliseconds unit_of(char letter) {
+  using namespace std::chrono;
+  switch (letter) {
+    case 'm':
+      return minutes(1);
+    case 'h':
+      return hours(1);
+    case 'd':
+      return days(1);
+    case 'w':
+      return weeks(1);
+    default:
+      return milliseconds(0);
+  }
+}
+
+/// The times that a text names, in milliseconds since 1970; `end` is one past the last.
+struct TimeSpan {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// A moment, such as 30d, or a whole day, minute or second.
+TimeSpan parse_span(std::string_view text, std::int64_t now_ms) {
+  using namespace std::chrono;
+  const std::string given(text);
+  std::int64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error == std::errc() && count >= 0 && end + 1 == text.data() + text.size() &&
+      unit_of(*end).count() > 0 && count < (std::int64_t{1} << 31)) {
+    const std::int64_t moment = now_ms - count * unit_of(*end).count();
+    return {.begin = moment, .end = moment + 1};
+  }
+  int parsed_year = 0;
+  unsigned parsed_month = 0;
+  unsigned parsed_day = 0;
+  unsigned hour = 0;
+  unsigned minute = 0;
+  unsigned second = 0;
+  int used = 0;
+  int date_used = 0;
+  int minute_used = 0;
+  // NOLINTNEXTLINE(cert-err34-c): %n reports how much was parsed, and the parts are checked.
+  std::sscanf(given.c_str(), "%4d-%2u-%2u%nT%2u:%2u%n:%2u%n", &parsed_year, &parsed_month,
+              &parsed_day, &date_used, &hour, &minute, &minute_used, &second, &used);
+  const int whole = std::max({used, minute_used, date_used});
+  const year_month_day date{year(parsed_year), month(parsed_month), day(parsed_day)};
+  const std::string_view rest = std::string_view(given).substr(static_cast<std::size_t>(whole));
+  if (whole == 0 || !date.ok() || hour > 23 || minute > 59 || second > 59 ||
+      (!rest.empty() && rest != "Z")) {
+    throw UsageError(fmt::format(
+        "'{}' is not a time; write 30d, 12h, 45m, 2w, 2026-01-31 or 2026-01-31T23:59", text));
+  }
+  const auto time = sys_days(date) + hours(hour) + minutes(minute) + seconds(second);
+  const milliseconds length = used > 0          ? milliseconds(seconds(1))
+                              : minute_used > 0 ? milliseconds(minutes(1))
+                                                : milliseconds(days(1));
+  const milliseconds begin = duration_cast<milliseconds>(time.time_since_epoch());
+  return {.begin = begin.count(), .end = (begin + length).count()};
+}
+
 class Parser {
  public:
   Parser(std::string_view text, std::int64_t now_ms) : text_(text), now_ms_(now_ms) {}
@@ -82,7 +148,10 @@ class Parser {
 
  private:
   [[noreturn]] void fail(std::size_t position, const std::string& why) const {
-    throw UsageError(fmt::format("filter '{}', position {}: {}", text_, position + 1, why));
+    constexpr std::size_t kShown = 200;
+    const std::string shown =
+        text_.size() <= kShown ? std::string(text_) : fmt::format("{}...", text_.substr(0, kShown));
+    throw UsageError(fmt::format("filter '{}', position {}: {}", shown, position + 1, why));
   }
 
   bool skip_spaces() {
@@ -108,6 +177,9 @@ class Parser {
     at_ = end + 1;
     std::string any;
     do {
+      if (values.size() >= kMostValues) {
+        fail(at_, fmt::format("the filter has more than {} values", kMostValues));
+      }
       if (!any.empty()) any += " OR ";
       any += condition(key, alternative(), values);
     } while (at_ < text_.size() && text_[at_] == ',' && ++at_ > 0);
@@ -157,6 +229,9 @@ class Parser {
   }
 
   std::string condition(const Key& key, const Alternative& value, std::vector<Cell>& values) const {
+    if (value.text.size() > kLongestValue) {
+      fail(value.position, fmt::format("the value is longer than {} bytes", kLongestValue));
+    }
     switch (key.type) {
       case StoredColumn::Type::kNumber:
         return number_condition(key, value, values);
@@ -173,12 +248,12 @@ class Parser {
     }
     if (value.kind == Alternative::Kind::kWord && value.text.find('*') != std::string::npos) {
       values.emplace_back(glob_of(value.text));
-      return key.sql + " GLOB ?";
+      return fmt::format("lower({}) GLOB lower(?)", key.sql);
     }
     values.emplace_back(value.text);
     return key.type == StoredColumn::Type::kPrefix
-               ? fmt::format("substr({}, 1, {}) = ?", key.sql, value.text.size())
-               : key.sql + " = ?";
+               ? fmt::format("substr({}, 1, {}) = ? COLLATE NOCASE", key.sql, value.text.size())
+               : key.sql + " = ? COLLATE NOCASE";
   }
 
   void check_pattern(const Alternative& value) const {
@@ -203,7 +278,7 @@ class Parser {
     const bool known_sign =
         sign.empty() || sign == "=" || sign == "<" || sign == "<=" || sign == ">" || sign == ">=";
     if (value.kind != Alternative::Kind::kWord || error != std::errc() ||
-        end != number.data() + number.size() || !known_sign) {
+        end != number.data() + number.size() || !std::isfinite(parsed) || !known_sign) {
       fail(value.position, fmt::format("'{}' is not a number; write one such as 32, or a "
                                        "comparison (<, <=, >, >=) such as >=32",
                                        text));
@@ -224,33 +299,25 @@ class Parser {
       }
     }
     try {
-      values.emplace_back(parse_time(text, now_ms_));
+      const TimeSpan span = parse_span(text, now_ms_);
+      if (comparison == "=") {
+        values.emplace_back(span.begin);
+        values.emplace_back(span.end);
+        return fmt::format("({0} >= ? AND {0} < ?)", key.sql);
+      }
+      // A whole day is before, in, or after another time.
+      const bool from_end = comparison == "<=" || comparison == ">";
+      values.emplace_back(from_end ? span.end : span.begin);
+      return fmt::format("{} {} ?", key.sql, comparison.front() == '<' ? "<" : ">=");
     } catch (const UsageError& error) {
       fail(value.position, error.what());
     }
-    return fmt::format("{} {} ?", key.sql, comparison);
   }
 
   std::string_view text_;
   std::int64_t now_ms_;
   std::size_t at_ = 0;
 };
-
-std::chrono::milliseconds unit_of(char letter) {
-  using namespace std::chrono;
-  switch (letter) {
-    case 'm':
-      return minutes(1);
-    case 'h':
-      return hours(1);
-    case 'd':
-      return days(1);
-    case 'w':
-      return weeks(1);
-    default:
-      return milliseconds(0);
-  }
-}
 
 }  // namespace
 
@@ -273,36 +340,7 @@ std::string sql_of_column(std::string_view name) {
 }
 
 std::int64_t parse_time(std::string_view text, std::int64_t now_ms) {
-  using namespace std::chrono;
-  const std::string given(text);
-  std::int64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error == std::errc() && count >= 0 && end + 1 == text.data() + text.size() &&
-      unit_of(*end).count() > 0 && count < (std::int64_t{1} << 31)) {
-    return now_ms - count * unit_of(*end).count();
-  }
-  int parsed_year = 0;
-  unsigned parsed_month = 0;
-  unsigned parsed_day = 0;
-  unsigned hour = 0;
-  unsigned minute = 0;
-  unsigned second = 0;
-  int used = 0;
-  int date_used = 0;
-  int minute_used = 0;
-  // NOLINTNEXTLINE(cert-err34-c): %n reports how much was parsed, and the parts are checked.
-  std::sscanf(given.c_str(), "%4d-%2u-%2u%nT%2u:%2u%n:%2u%n", &parsed_year, &parsed_month,
-              &parsed_day, &date_used, &hour, &minute, &minute_used, &second, &used);
-  const int whole = std::max({used, minute_used, date_used});
-  const year_month_day date{year(parsed_year), month(parsed_month), day(parsed_day)};
-  const std::string_view rest = std::string_view(given).substr(static_cast<std::size_t>(whole));
-  if (whole == 0 || !date.ok() || hour > 23 || minute > 59 || second > 59 ||
-      (!rest.empty() && rest != "Z")) {
-    throw UsageError(fmt::format(
-        "'{}' is not a time; write 30d, 12h, 45m, 2w, 2026-01-31 or 2026-01-31T23:59", text));
-  }
-  const auto time = sys_days(date) + hours(hour) + minutes(minute) + seconds(second);
-  return duration_cast<milliseconds>(time.time_since_epoch()).count();
+  return parse_span(text, now_ms).begin;
 }
 
 }  // namespace bench::results

@@ -21,9 +21,10 @@ struct Filter {
 ///
 /// A key is a column (stored_columns()), tag.NAME, metric.NAME, since or until. A value is a word
 /// (with * for anything), a "quoted text", a /regular expression/, or a number with <, <=, > or >=.
-/// A time is 30d, 12h, 45m, 2w or a date. Commas separate alternatives. A - before a key negates
-/// the term. Throws UsageError with the position, counted from 1, on a syntax error. `since` and
-/// `until` count from `now_ms`.
+/// Words and quoted texts match in any case. A time is 30d, 12h, 45m, 2w or a date, which is the
+/// whole day. Commas separate alternatives. A - before a key negates the term. Throws UsageError
+/// with the position, counted from 1, on a syntax error or for a filter that SQLite cannot hold.
+/// `since` and `until` count from `now_ms`.
 Filter parse_filter(std::string_view text, std::int64_t now_ms);
 
 /// The SQL expression for a column, tag.NAME or metric.NAME; empty for any other name.

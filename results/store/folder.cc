@@ -55,13 +55,18 @@ std::vector<fs::path> year_folders(const fs::path& folder) {
   return years;
 }
 
-/// The record files, by record_id.
-std::map<std::string, fs::path> record_files(const fs::path& folder) {
+/// The record files, by record_id. Adds a sentence to `warnings` for what is not a regular file:
+/// reading a pipe would wait for its writer.
+std::map<std::string, fs::path> record_files(const fs::path& folder,
+                                             std::vector<std::string>& warnings) {
   std::map<std::string, fs::path> files;
   for (const fs::path& year : year_folders(folder)) {
     for (const auto& entry : fs::recursive_directory_iterator(year)) {
-      if (entry.path().extension() == ".json") {
+      if (entry.path().extension() != ".json") continue;
+      if (entry.is_regular_file()) {
         files[entry.path().stem().string()] = entry.path();
+      } else {
+        warnings.push_back(entry.path().string() + ": not a regular file");
       }
     }
   }
@@ -90,6 +95,9 @@ Cell cell_of(const json& value) {
 void read_notes(const fs::path& folder, const Database& index, const std::string& table) {
   index.run("DELETE FROM " + table);
   const fs::path path = notes_path(folder, table);
+  if (fs::exists(path) && !fs::is_regular_file(path)) {
+    throw DataError(path.string() + ": not a regular file");
+  }
   std::ifstream file(path);
   std::size_t number = 0;
   for (std::string line; std::getline(file, line);) {
@@ -131,6 +139,7 @@ bool write_record(const fs::path& folder, const StoredRun& run) {
 void keep_from_git(const fs::path& folder) {
   const fs::path path = folder / ".gitignore";
   try {
+    if (fs::exists(path) && !fs::is_regular_file(path)) return;
     std::ifstream file(path);
     if (!file.is_open() && fs::exists(path)) return;
     std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -160,7 +169,7 @@ std::vector<std::string> refresh_index(const fs::path& folder, const Database& i
   std::vector<std::string> warnings;
   Transaction transaction(index);
   // Only now: a program adds a record to the files first, then to the index.
-  const std::map<std::string, fs::path> files = record_files(folder);
+  const std::map<std::string, fs::path> files = record_files(folder, warnings);
   std::vector<std::string> gone;
   std::map<std::string, bool> indexed;
   Statement ids = index.prepare("SELECT record_id FROM run");
@@ -174,17 +183,20 @@ std::vector<std::string> refresh_index(const fs::path& folder, const Database& i
   }
   for (const auto& [id, path] : files) {
     if (indexed.find(id) != indexed.end()) continue;
+    std::vector<StoredRun> runs;
     try {
-      for (const StoredRun& run : read_runs(path)) {
+      runs = read_runs(path);
+      for (const StoredRun& run : runs) {
         if (run.record_id != id) {
           throw DataError(fmt::format("{}: the file name is not the record_id, {}", path.string(),
                                       run.record_id));
         }
-        insert_run(index, run);
       }
     } catch (const DataError& error) {
       warnings.emplace_back(error.what());
+      continue;
     }
+    for (const StoredRun& run : runs) insert_run(index, run);
   }
   for (const char* table : kNoteTables) {
     read_notes(folder, index, table);

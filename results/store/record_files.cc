@@ -30,7 +30,8 @@ std::vector<std::filesystem::path> record_files_of(const std::filesystem::path& 
   }
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
-    if (entry.is_regular_file() && entry.path().extension() == ".json") {
+    std::error_code dangling;  // Such as a link to itself.
+    if (entry.is_regular_file(dangling) && entry.path().extension() == ".json") {
       files.push_back(entry.path());
     }
   }

@@ -89,7 +89,7 @@ Statement bound(const Database& database, const std::string& sql, const Filter& 
   return statement;
 }
 
-StoredRun summary_of(const Statement& row) {
+StoredRun summary_of(const Database& database, const Statement& row) {
   StoredRun run;
   int column = 1;
   run.record_id = row.text(column++);
@@ -107,8 +107,10 @@ StoredRun summary_of(const Statement& row) {
   if (const Cell dirty = row.cell(column++); std::holds_alternative<std::int64_t>(dirty)) {
     run.dirty = std::get<std::int64_t>(dirty) != 0;
   }
-  const json tags = json::parse(row.text(column));
+  const json tags = json::parse(row.text(column), nullptr, false);
+  if (!tags.is_object()) database.refuse_as_damaged();
   for (const auto& [name, value] : tags.items()) {
+    if (!value.is_string()) database.refuse_as_damaged();
     run.tags[name] = value.get<std::string>();
   }
   return run;
@@ -194,7 +196,7 @@ std::vector<StoredRun> read_summaries(const Database& database, const Filter& fi
       filter);
   while (rows.step()) {
     places[rows.integer(0)] = runs.size();
-    runs.push_back(summary_of(rows));
+    runs.push_back(summary_of(database, rows));
   }
   Statement metrics = bound(
       database,
@@ -208,9 +210,11 @@ std::vector<StoredRun> read_summaries(const Database& database, const Filter& fi
     if (place == places.end()) {
       continue;  // Added between the two queries.
     }
-    const Cell value = metrics.cell(2);
+    const Cell cell = metrics.cell(2);
+    const auto* const value = std::get_if<double>(&cell);
+    if (value == nullptr) database.refuse_as_damaged();
     runs[place->second].metrics[metrics.text(1)] = {
-        .value = std::get<double>(value),
+        .value = *value,
         .unit = metrics.text(3),
         .better = better_of(metrics.text(4)),
         .kind = metrics.text(5) == "exact" ? Kind::kExact : Kind::kNoisy};

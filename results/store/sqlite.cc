@@ -13,6 +13,16 @@ namespace {
 
 constexpr int kBusyMilliseconds = 30'000;
 
+[[noreturn]] void fail_as_damaged(const std::string& name) {
+  throw DataError(fmt::format(
+      "{0}: the database is damaged; `sqlite3 {0} .recover` prints what can be recovered", name));
+}
+
+/// True if a table, a column or its JSON is not what this program wrote.
+bool is_damage(std::string_view message) {
+  return message.starts_with("no such ") || message == "malformed JSON";
+}
+
 [[noreturn]] void fail_with(int code, sqlite3* database, const std::string& name) {
   const int system_error = database == nullptr ? 0 : sqlite3_system_errno(database);
   const char* why = system_error == 0 ? sqlite3_errstr(code) : std::strerror(system_error);
@@ -43,13 +53,15 @@ constexpr int kBusyMilliseconds = 30'000;
       throw DataError(name +
                       ": not a database of bench_results: the file is not an SQLite database");
     case SQLITE_CORRUPT:
-      throw DataError(fmt::format(
-          "{0}: the database is damaged; `sqlite3 {0} .recover` prints what can be recovered",
-          name));
+      fail_as_damaged(name);
     default:
-      throw InternalError(fmt::format(
-          "{}: {}", name, database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database)));
+      break;
   }
+  const std::string message = database == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database);
+  if (is_damage(message)) {
+    fail_as_damaged(name);
+  }
+  throw InternalError(fmt::format("{}: {}", name, message));
 }
 
 void free_pattern(void* pattern) {
@@ -75,6 +87,17 @@ void matches(sqlite3_context* context, int /*count*/, sqlite3_value** arguments)
     pattern = static_cast<regex_t*>(sqlite3_get_auxdata(context, 0));
   }
   sqlite3_result_int(context, ::regexec(pattern, text, 0, nullptr, 0) == 0 ? 1 : 0);
+}
+
+/// A path as part of SQLite's file: name.
+std::string uri_of(const std::filesystem::path& path) {
+  std::string uri = "file:";
+  for (const char letter : path.string()) {
+    uri += letter == '%' || letter == '?' || letter == '#'
+               ? fmt::format("%{:02x}", static_cast<unsigned>(letter))
+               : std::string(1, letter);
+  }
+  return uri + "?immutable=1";
 }
 
 }  // namespace
@@ -165,10 +188,14 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(dat
 
 Database::Database(const std::filesystem::path& path, Mode mode)
     : name_(std::make_unique<std::string>(path.string())) {
-  const int flags =
-      mode == Mode::kRead ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  // SQLITE_OPEN_READWRITE opens a file without write permission for reading.
+  const int flags = mode == Mode::kRead           ? SQLITE_OPEN_READWRITE
+                    : mode == Mode::kReadUnlocked ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+                                                  : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* database = nullptr;
-  const std::string file = mode == Mode::kMemory ? ":memory:" : path.string();
+  const std::string file = mode == Mode::kMemory         ? ":memory:"
+                           : mode == Mode::kReadUnlocked ? uri_of(path)
+                                                         : path.string();
   const int code = sqlite3_open_v2(file.c_str(), &database, flags, nullptr);
   database_.reset(database);
   if (code != SQLITE_OK) {
@@ -178,6 +205,9 @@ Database::Database(const std::filesystem::path& path, Mode mode)
   sqlite3_busy_timeout(database, kBusyMilliseconds);
   sqlite3_create_function(database, "matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
                           matches, nullptr, nullptr);
+  if (mode == Mode::kRead) {
+    run("PRAGMA query_only = 1");
+  }
 }
 
 Statement Database::prepare(std::string_view sql) const { return {database_.get(), *name_, sql}; }
@@ -188,6 +218,8 @@ void Database::run(const std::string& sql) const {
     fail_with(code, database_.get(), *name_);
   }
 }
+
+void Database::refuse_as_damaged() const { fail_as_damaged(*name_); }
 
 int Database::changes() const { return sqlite3_changes(database_.get()); }
 

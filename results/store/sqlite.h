@@ -50,8 +50,10 @@ class Statement {
 /// begins with the database's name.
 class Database {
  public:
-  enum class Mode : std::uint8_t { kRead, kWrite, kMemory };
-  /// kWrite creates the file if it does not exist.
+  enum class Mode : std::uint8_t { kRead, kReadUnlocked, kWrite, kMemory };
+  /// Mode kWrite creates the file if it does not exist. Mode kRead also completes or undoes what a
+  /// killed program left half written. Mode kReadUnlocked creates no files next to the database.
+  /// Use it only if no program writes it.
   Database(const std::filesystem::path& path, Mode mode);
 
   [[nodiscard]] Statement prepare(std::string_view sql) const;
@@ -61,6 +63,8 @@ class Database {
   /// The first column of the first row; empty without rows.
   [[nodiscard]] std::optional<std::int64_t> integer_of(std::string_view sql) const;
   [[nodiscard]] const std::string& name() const { return *name_; }
+  /// Throws DataError: a value is not what this program writes.
+  [[noreturn]] void refuse_as_damaged() const;
 
  private:
   struct Close {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -21,7 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-bool is_folder(const fs::path& path) { return fs::is_directory(path) || !path.has_filename(); }
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return !path.has_filename() || fs::is_directory(path, ignored);
+}
 
 /// Digits of a whole record_id.
 constexpr std::size_t kIdDigits = 16;
@@ -54,9 +58,38 @@ void use_write_ahead_log(const Database& database) {
 }
 
 void check_is_file(const fs::path& path) {
-  if (fs::exists(path) && !fs::is_regular_file(path)) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::none) {
+    throw DataError(fmt::format("{}: cannot open the store: {}", path.string(), error.message()));
+  }
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
     throw DataError(path.string() + ": a store must be a regular file or a folder");
   }
+}
+
+std::unique_ptr<Database> open_with_schema(const fs::path& path, Database::Mode mode) {
+  auto database = std::make_unique<Database>(path, mode);
+  check_schema(*database);
+  return database;
+}
+
+/// A database that this user may not be able to write.
+std::unique_ptr<Database> open_to_read(const fs::path& path) {
+  try {
+    return open_with_schema(path, Database::Mode::kRead);
+  } catch (const WriteError&) {
+    if (::access(path.c_str(), R_OK) != 0) throw;
+  }
+  // SQLite could not create the files of the write-ahead log next to the database.
+  const fs::path log = path.string() + "-wal";
+  if (fs::exists(log) && !fs::is_empty(log)) {
+    throw DataError(fmt::format(
+        "{0}: cannot read the store while another user's program writes it; try again when {0}-wal "
+        "is gone, or copy both files into a folder of your own",
+        path.string()));
+  }
+  return open_with_schema(path, Database::Mode::kReadUnlocked);
 }
 
 std::unique_ptr<Database> open_database(const fs::path& path, Store::Access access) {
@@ -68,9 +101,7 @@ std::unique_ptr<Database> open_database(const fs::path& path, Store::Access acce
                       "`bench_results store FILE`",
                       path.string()));
     }
-    auto database = std::make_unique<Database>(path, Database::Mode::kRead);
-    check_schema(*database);
-    return database;
+    return open_to_read(path);
   }
   make_folder(path.parent_path());
   auto database = std::make_unique<Database>(path, Database::Mode::kWrite);
@@ -82,13 +113,21 @@ std::unique_ptr<Database> open_database(const fs::path& path, Store::Access acce
   return database;
 }
 
-/// If a folder cannot be written, its index is in memory.
+/// If a folder or its index cannot be written, its index is in memory.
 std::unique_ptr<Database> open_index(const fs::path& folder) {
-  const bool writable = ::access(folder.c_str(), W_OK) == 0;
-  auto index = std::make_unique<Database>(
-      index_path(folder), writable ? Database::Mode::kWrite : Database::Mode::kMemory);
-  make_schema(*index);
-  return index;
+  const fs::path path = index_path(folder);
+  check_is_file(path);
+  const bool writable = ::access(folder.c_str(), W_OK) == 0 &&
+                        (!fs::exists(path) || ::access(path.c_str(), W_OK) == 0);
+  try {
+    auto index = std::make_unique<Database>(
+        path, writable ? Database::Mode::kWrite : Database::Mode::kMemory);
+    make_schema(*index);
+    return index;
+  } catch (const DataError& error) {
+    throw DataError(fmt::format("{}; `bench_results store --reindex --store={}` makes a new index",
+                                error.what(), folder.string()));
+  }
 }
 
 /// Adds all runs or none; returns how many were new.
@@ -214,9 +253,14 @@ std::vector<Baseline> Store::baselines() const {
   std::vector<Baseline> baselines;
   Statement rows = database_->prepare("SELECT * FROM baseline ORDER BY name");
   while (rows.step()) {
+    const json ids = json::parse(rows.text(2), nullptr, false);
+    const bool are_texts =
+        ids.is_array() &&
+        std::all_of(ids.begin(), ids.end(), [](const json& id) { return id.is_string(); });
+    if (!are_texts) database_->refuse_as_damaged();
     baselines.push_back({.name = rows.text(0),
                          .selector = rows.text(1),
-                         .run_ids = json::parse(rows.text(2)).get<std::vector<std::string>>(),
+                         .run_ids = ids.get<std::vector<std::string>>(),
                          .created_ms = rows.integer(3),
                          .note = rows.text(4)});
   }

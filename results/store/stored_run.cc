@@ -179,6 +179,22 @@ std::map<std::string, std::string> tags_of(const Reader& reader, const json& rec
   return tags;
 }
 
+/// The reports read these as texts.
+void check_capture_errors(const Reader& reader, const json& record) {
+  const json* errors = reader.find(record, "capture_errors");
+  if (errors == nullptr) {
+    return;
+  }
+  if (!errors->is_object()) {
+    reader.fail("'capture_errors' is not an object");
+  }
+  for (const auto& [path, why] : errors->items()) {
+    if (!why.is_string()) {
+      reader.fail(fmt::format("the reason for '{}' in 'capture_errors' is not a string", path));
+    }
+  }
+}
+
 std::optional<bool> dirty_of(const Reader& reader, const json& source) {
   const json* dirty = reader.find(source, "dirty");
   return dirty != nullptr && dirty->is_boolean() ? std::optional<bool>(dirty->get<bool>())
@@ -210,6 +226,7 @@ StoredRun stored_run(json record, const std::string& origin) {
   run.tags = tags_of(reader, record);
   reader.object("workload");
   run.metrics = metrics_of(reader, record);
+  check_capture_errors(reader, record);
   if (const json* source = reader.find(record, "source");
       source != nullptr && source->is_object()) {
     run.git_rev = reader.text(*source, "git_rev");
@@ -236,6 +253,8 @@ StoredRun parse_run(std::string_view text, const std::string& origin) {
     const bool cut_off = text.front() == '{' && error.byte >= text.size();
     if (cut_off) throw DataError(origin + ": the file is truncated: the JSON does not end");
     throw DataError(origin + ": not a record of bench: the file is not JSON");
+  } catch (const json::out_of_range&) {
+    throw DataError(origin + ": not a record of bench: a number is beyond the range of a double");
   }
   return stored_run(std::move(record), origin);
 }

@@ -40,7 +40,9 @@ constexpr std::array kCompareOptions = {
             "group rows by fields of the workload, such as model,dtype; each group has a geomean"},
     Option{.name = "fwer",
            .meaning = "correct for many rows by Holm instead of Benjamini-Hochberg"},
-    Option{.name = "strict", .meaning = "exit with 4 if a row is inconclusive"},
+    Option{.name = "strict", .meaning = "exit with 4 if a row is inconclusive or disturbed"},
+    Option{.name = "trust-disturbed",
+           .meaning = "judge runs that other programs disturbed like others"},
     Option{.name = "run", .meaning = "treat the two operands as commands, and run them in turn"},
     Option{.name = "pairs",
            .letter = 'n',
@@ -71,6 +73,7 @@ CompareOptions compare_options(const Arguments& arguments) {
         fmt::format("--alpha={}: must be above 0 and below 0.5", arguments.text("alpha")));
   }
   options.family_wise = arguments.has("fwer");
+  options.trust_disturbed = arguments.has("trust-disturbed");
   options.metrics = arguments.names("metric");
   options.ignored = arguments.names("ignore");
   options.by = arguments.names("by");
@@ -98,7 +101,7 @@ int compare_stored(const Arguments& arguments, Streams streams) {
   std::vector<ComparedSide> sides;
   std::vector<StoredRun> all;
   for (const std::string& selector : selectors) {
-    sides.push_back({.name = selector, .runs = select_runs(arguments, selector)});
+    sides.push_back({.name = selector, .runs = select_runs(arguments, selector, streams.err)});
     all.insert(all.end(), sides.back().runs.begin(), sides.back().runs.end());
   }
   if (sides.size() < 2) {
@@ -133,7 +136,7 @@ std::string rate_text(const StoredRun& run) {
 }
 
 int compare_commands(const Arguments& arguments, Streams streams) {
-  constexpr int kInterrupted = 130;
+  constexpr int kSignalled = 128;
   if (arguments.operands().size() != 2) {
     throw UsageError(
         fmt::format("compare: --run needs 2 commands, but {} were given; quote each command",
@@ -160,17 +163,17 @@ int compare_commands(const Arguments& arguments, Streams streams) {
     }
   };
   const InterleavedRuns runs = run_interleaved(plan, after);
-  if (runs.interrupted) {
+  if (runs.interrupted_by != 0) {
     streams.err << fmt::format(
         "bench_results: interrupted after {} of {} pairs; the records remain in {}\n",
         runs.base.size(), plan.pairs, plan.folder.string());
-    if (runs.base.empty()) return kInterrupted;
+    if (runs.base.empty()) return kSignalled + runs.interrupted_by;
   }
   const Comparison comparison =
       compare({.name = "base", .runs = runs.base}, {.name = "new", .runs = runs.other}, options);
   print_comparisons(streams.out, arguments.text("format"), std::span(&comparison, 1));
-  return runs.interrupted ? kInterrupted
-                          : exit_status(std::span(&comparison, 1), arguments.has("strict"));
+  return runs.interrupted_by != 0 ? kSignalled + runs.interrupted_by
+                                  : exit_status(std::span(&comparison, 1), arguments.has("strict"));
 }
 
 }  // namespace

@@ -24,15 +24,16 @@ constexpr const char* kSides =
 
 constexpr const char* kStatuses =
     "Exit status: 0 success, 1 a regression, or a problem that doctor found, 2 a wrong command\n"
-    "line, 3 no such runs, or records that cannot be read or compared, 4 inconclusive (with\n"
-    "--strict), 70 an internal error, 74 a failed write.\n";
+    "line, 3 no such runs, or records that cannot be read or compared, 4 inconclusive or\n"
+    "disturbed (with --strict), 70 an internal error, 74 a failed write.\n";
 
 constexpr const char* kFilterHelp =
     "A FILTER consists of terms separated by spaces. A run must match all of them:\n"
     "  model:resnet50,vgg16 gpu:/H100/ batch:>=32 since:30d tag.site:ams -status:failed\n"
     "A term is key:value. A value is a word (* matches anything), a \"quoted text\", a /regular\n"
-    "expression/, or a number after <, <=, > or >=. Commas separate alternatives. A - before a\n"
-    "key negates the term. A time is 30d, 12h, 45m, 2w, 2026-01-31 or 2026-01-31T23:59 (UTC).\n"
+    "expression/, or a number after <, <=, > or >=. Words and quoted texts match in any case.\n"
+    "Commas separate alternatives. A - before a key negates the term. A time is 30d, 12h, 45m,\n"
+    "2w, 2026-01-31 (the whole day) or 2026-01-31T23:59 (UTC).\n"
     "Keys:\n";
 
 void print_filter_help(std::ostream& out) {

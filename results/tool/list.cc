@@ -68,8 +68,9 @@ void write_times(Table& table) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (!is_time(table.columns[i])) continue;
     for (auto& row : table.rows) {
-      const std::chrono::milliseconds time(std::get<std::int64_t>(row[i]));
-      row[i] = utc_text(std::chrono::system_clock::time_point(time));
+      const auto* const ms = std::get_if<std::int64_t>(&row[i]);
+      if (ms == nullptr) continue;
+      row[i] = utc_text(std::chrono::system_clock::time_point(std::chrono::milliseconds(*ms)));
     }
   }
 }
@@ -89,9 +90,7 @@ int run_list(const Arguments& arguments, Streams streams) {
   const std::int64_t limit = arguments.has("limit") ? arguments.integer("limit", 1)
                                                     : std::numeric_limits<std::int64_t>::max();
   const Store store = open_store(arguments, Store::Access::kRead);
-  for (const std::string& warning : store.warnings()) {
-    streams.err << fmt::format("bench_results: warning: skipped {}\n", printable(warning));
-  }
+  print_warnings(store, streams.err);
   table.rows = store.list(table.columns, parsed, limit);
   write_times(table);
   print_table(streams.out, table, arguments.text("format"));

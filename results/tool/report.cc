@@ -25,7 +25,8 @@ constexpr std::array kReportOptions = {
                "workloads"},
     Option{.name = "cost",
            .value = "FILE",
-           .meaning = "JSON file with prices and power of the systems; adds images per cost"},
+           .meaning =
+               "JSON file with prices and power of the systems; unset: the prices in the records"},
     Option{.name = "anonymize",
            .meaning = "omit whatever identifies a host, a person, a place or a path"},
 };
@@ -42,7 +43,7 @@ int run_report(const Arguments& arguments, Streams streams) {
   if (const auto title = arguments.given("title")) options.title = *title;
   options.report.reference = arguments.text("reference");
   options.report.anonymize = arguments.has("anonymize");
-  if (const auto cost = arguments.given("cost")) options.cost = read_cost_file(*cost);
+  if (const auto cost = arguments.given("cost")) options.prices = read_cost_file(*cost);
   const std::string output = arguments.text("output");
   const std::vector<StoredRun> runs = select_runs(arguments, arguments.operands(), streams.err);
   const std::string page = report_page(runs, options);

@@ -71,13 +71,16 @@ std::string no_such_file(const std::string& path) {
 
 class Selector {
  public:
-  Selector(const Arguments& arguments, Detail detail) : arguments_(arguments), detail_(detail) {}
+  Selector(const Arguments& arguments, std::ostream& notes, Detail detail)
+      : arguments_(arguments), notes_(notes), detail_(detail) {}
 
   std::vector<StoredRun> runs_of(const std::string& selector) {
     if (selector.starts_with('@')) {
       return runs_of_baseline(selector.substr(1));
     }
-    if (!selector.empty() && std::filesystem::exists(selector)) {
+    // A long filter is not a path, and asking for it fails.
+    std::error_code not_a_path;
+    if (!selector.empty() && std::filesystem::exists(selector, not_a_path)) {
       return needed(runs_in(selector), fmt::format("{}: no records found", selector));
     }
     if (looks_like_an_id(selector)) {
@@ -102,7 +105,7 @@ class Selector {
   }
 
   /// Notes that the runs of several filters were added, `count` in all.
-  void tell_union(std::size_t count, std::ostream& notes) const {
+  void tell_union(std::size_t count) const {
     if (filters_.size() < 2) return;
     std::string each;
     std::string joined;
@@ -112,11 +115,11 @@ class Selector {
       if (!joined.empty() && !filter.empty()) joined += " ";
       joined += filter;
     }
-    notes << "bench_results: note: "
-          << printable(fmt::format("selected {} runs that match any filter: {}. To select "
-                                   "only runs that match all filters, write one SELECTOR: '{}'",
-                                   count, each, joined))
-          << "\n";
+    notes_ << "bench_results: note: "
+           << printable(fmt::format("selected {} runs that match any filter: {}. To select "
+                                    "only runs that match all filters, write one SELECTOR: '{}'",
+                                    count, each, joined))
+           << "\n";
   }
 
  private:
@@ -150,9 +153,7 @@ class Selector {
   Store& store() {
     if (!store_) {
       store_.emplace(open_store(arguments_, Store::Access::kRead));
-      if (!store_->warnings().empty()) {
-        throw DataError(store_->warnings().front());
-      }
+      print_warnings(*store_, notes_);
     }
     return *store_;
   }
@@ -177,6 +178,7 @@ class Selector {
   }
 
   const Arguments& arguments_;
+  std::ostream& notes_;
   Detail detail_;
   std::optional<Store> store_;
   /// Selectors that are filters, and the number of runs that each found.
@@ -201,10 +203,16 @@ Store open_store(const Arguments& arguments, Store::Access access) {
   return {store_path(arguments), access};
 }
 
+void print_warnings(const Store& store, std::ostream& notes) {
+  for (const std::string& warning : store.warnings()) {
+    notes << fmt::format("bench_results: warning: skipped {}\n", printable(warning));
+  }
+}
+
 std::vector<StoredRun> select_runs(const Arguments& arguments,
                                    std::span<const std::string> selectors, std::ostream& notes,
                                    Detail detail) {
-  Selector select(arguments, detail);
+  Selector select(arguments, notes, detail);
   std::vector<StoredRun> runs;
   std::set<std::string> seen;
   for (const std::string& selector : selectors) {
@@ -214,13 +222,13 @@ std::vector<StoredRun> select_runs(const Arguments& arguments,
       }
     }
   }
-  select.tell_union(runs.size(), notes);
+  select.tell_union(runs.size());
   return in_order(std::move(runs));
 }
 
 std::vector<StoredRun> select_runs(const Arguments& arguments, const std::string& selector,
-                                   Detail detail) {
-  return in_order(Selector(arguments, detail).runs_of(selector));
+                                   std::ostream& notes) {
+  return in_order(Selector(arguments, notes, Detail::kRecords).runs_of(selector));
 }
 
 std::int64_t now_ms() {

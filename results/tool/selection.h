@@ -21,6 +21,8 @@ inline constexpr Option kStoreOption{.name = "store",
 /// The store that kStoreOption in `arguments` names, else the default store.
 Store open_store(const Arguments& arguments, Store::Access access);
 std::filesystem::path store_path(const Arguments& arguments);
+/// Prints a line for each file that the store skips.
+void print_warnings(const Store& store, std::ostream& notes);
 
 /// Selects whether runs have their records. Without them, `record` is null for runs from the store.
 /// A thousand such runs take as long as a few with records.
@@ -31,13 +33,13 @@ enum class Detail : std::uint8_t { kRecords, kSummaries };
 /// have kStoreOption, which names the store; it is opened only if a selector needs it.
 /// Throws UsageError for an invalid selector, DataError for one that finds no run. If several
 /// selectors are filters, prints a note on `notes`: `list` reads the same words as one filter,
-/// which selects fewer runs.
+/// which selects fewer runs. Prints the store's warnings there too.
 std::vector<StoredRun> select_runs(const Arguments& arguments,
                                    std::span<const std::string> selectors, std::ostream& notes,
                                    Detail detail = Detail::kRecords);
-/// The runs of one selector.
+/// The runs of one selector, with their records.
 std::vector<StoredRun> select_runs(const Arguments& arguments, const std::string& selector,
-                                   Detail detail = Detail::kRecords);
+                                   std::ostream& notes);
 
 /// Now, in milliseconds since 1970.
 std::int64_t now_ms();

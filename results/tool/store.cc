@@ -72,10 +72,8 @@ int run_store(const Arguments& arguments, Streams streams) {
     return kSomeRefused;  // Does not create a store.
   }
   Store store(path, Store::Access::kWrite);
-  for (const std::string& warning : store.warnings()) {
-    streams.err << fmt::format("bench_results: warning: skipped {}\n", printable(warning));
-    ++tally.refused;
-  }
+  print_warnings(store, streams.err);
+  tally.refused += store.warnings().size();
   std::vector<StoredRun> runs;
   for (const std::filesystem::path& file : files) {
     try {

@@ -88,11 +88,15 @@ std::string csv_cell(const Cell& cell) {
   if (given == nullptr) {
     return std::holds_alternative<std::monostate>(cell) ? "" : short_text(cell);
   }
-  if (given->find_first_of(",\"\r\n") == std::string::npos) {
-    return *given;
+  // A quote keeps a spreadsheet from computing the text.
+  const bool formula = !given->empty() &&
+                       std::string_view("=+-@\t\r").find(given->front()) != std::string_view::npos;
+  const std::string text = formula ? "'" + *given : *given;
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    return text;
   }
   std::string quoted(1, '"');
-  for (const char letter : *given) {
+  for (const char letter : text) {
     quoted += letter;
     if (letter == '"') quoted += '"';
   }
@@ -114,7 +118,7 @@ void print_csv(std::ostream& out, const Table& table) {
 }
 
 std::string markdown_cell(std::string text) {
-  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
+  for (std::size_t at = 0; (at = text.find_first_of("|<", at)) != std::string::npos; at += 2) {
     text.insert(at, 1, '\\');
   }
   return text;

@@ -1,5 +1,8 @@
+#include <sys/wait.h>
+
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -8,10 +11,12 @@
 
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
+#include "results/store/disturbance.h"
 #include "results/store/record_fields.h"
 #include "results/store/workload_names.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"
+#include "results/track/disturbed_levels.h"
 #include "results/track/forms.h"
 #include "results/track/rerun.h"
 #include "results/track/series.h"
@@ -36,7 +41,15 @@ constexpr std::array kTrackOptions = {
     Option{.name = "since",
            .value = "TIME",
            .meaning = "ignore changes before this time: 2026-01-31, or 30d"},
+    Option{.name = "points",
+           .value = "EACH",
+           .fallback = "run",
+           .accepted = "run day",
+           .meaning = "a point of a series is a run (or a group of repeats), or all runs of one "
+                      "revision on one day (UTC)"},
     Option{.name = "fast", .meaning = "accept levels of 3 runs instead of 5"},
+    Option{.name = "trust-disturbed",
+           .meaning = "judge runs that other programs disturbed like others"},
     Option{.name = "canary",
            .value = "LABEL",
            .fallback = "canary",
@@ -55,6 +68,10 @@ constexpr std::array kTrackOptions = {
     Option{.name = "note", .value = "TEXT", .meaning = "with --ack or --annotate: the text"},
     Option{.name = "remember",
            .meaning = "store new changes, so that they are reported as new only once"},
+    Option{.name = "on-change",
+           .value = "COMMAND",
+           .meaning = "command to run if there are new regressions or improvements; it receives "
+                      "them as JSON on stdin"},
     Option{
         .name = "rerun-cmd",
         .value = "COMMAND",
@@ -156,6 +173,7 @@ TrackOptions track_options(const Arguments& arguments) {
         fmt::format("--alpha={}: must be above 0 and below 0.5", arguments.text("alpha")));
   }
   options.least_segment = arguments.has("fast") ? 3 : 5;
+  options.trust_disturbed = arguments.has("trust-disturbed");
   if (const auto since = arguments.given("since")) options.since_ms = parse_time(*since, now_ms());
   return options;
 }
@@ -250,6 +268,36 @@ void annotate(const Arguments& arguments, Tracked& tracked) {
   }
 }
 
+bool has_news(const Tracked& tracked) {
+  return std::any_of(tracked.series.begin(), tracked.series.end(), [](const TrackedSeries& one) {
+    return std::any_of(one.changes.begin(), one.changes.end(), is_news);
+  });
+}
+
+/// Runs the command of --on-change if there is news. Throws WriteError if it fails.
+void notify(const Arguments& arguments, const Tracked& tracked, Streams streams) {
+  const auto command = arguments.given("on-change");
+  if (!command || !has_news(tracked)) return;
+  const std::string text =
+      changes_json(tracked).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+      "\n";
+  streams.out.flush();
+  // Only the report belongs on stdout.
+  std::FILE* pipe = ::popen(fmt::format("exec >&2; {}", *command).c_str(), "w");
+  if (pipe == nullptr) {
+    throw WriteError(fmt::format("--on-change={}: cannot start a shell", *command));
+  }
+  // A command may end without reading everything.
+  (void)std::fwrite(text.data(), 1, text.size(), pipe);
+  const int status = ::pclose(pipe);
+  if (status != 0) {
+    throw WriteError(fmt::format("--on-change={}: the command ended with {}", *command,
+                                 WIFSIGNALED(status)
+                                     ? fmt::format("signal {}", WTERMSIG(status))
+                                     : fmt::format("exit status {}", WEXITSTATUS(status))));
+  }
+}
+
 void remember(const Arguments& arguments, const Tracked& tracked) {
   if (!arguments.has("remember")) return;
   Store store = open_store(arguments, Store::Access::kWrite);
@@ -300,12 +348,13 @@ void write_files(const Arguments& arguments, const Tracked& tracked) {
 std::span<const Option> options_of_track() { return kTrackOptions; }
 
 int run_track(const Arguments& arguments, Streams streams) {
-  constexpr int kInterrupted = 130;
+  constexpr int kSignalled = 128;
   std::vector<std::string> selectors = arguments.operands();
   if (selectors.empty()) selectors.emplace_back();
   SeriesSelection selection;
   if (arguments.has("metric")) selection.metrics = arguments.names("metric");
   selection.canary = arguments.text("canary");
+  if (arguments.text("points") == "day") selection.point = PointOf::kDay;
   const TrackOptions options = track_options(arguments);
   for (const std::string& name : arguments.all("write")) (void)form_of(name);
   const std::vector<StoredRun> runs =
@@ -322,9 +371,13 @@ int run_track(const Arguments& arguments, Streams streams) {
   for (const std::string& why : tracked.left_out) {
     streams.err << fmt::format("bench_results: warning: skipped {}\n", why);
   }
-  bool interrupted = false;
+  if (!options.trust_disturbed) {
+    judge_disturbances(
+        tracked, [&](const std::string& id) { return disturbances_of(records.run(id).record); });
+  }
+  int interrupted_by = 0;
   if (const auto command = arguments.given("rerun-cmd")) {
-    interrupted = !rerun_suspects(
+    interrupted_by = rerun_suspects(
         tracked,
         {.command = *command,
          .pairs = static_cast<std::size_t>(arguments.integer("reruns", 1)),
@@ -336,8 +389,10 @@ int run_track(const Arguments& arguments, Streams streams) {
   annotate(arguments, tracked);
   print_tracked(arguments, tracked, arguments.text("format"), streams.out);
   write_files(arguments, tracked);
+  // If the command fails, the changes stay new and the next call reports them again.
+  notify(arguments, tracked, streams);
   remember(arguments, tracked);
-  return interrupted ? kInterrupted : exit_status(tracked);
+  return interrupted_by != 0 ? kSignalled + interrupted_by : exit_status(tracked);
 }
 
 }  // namespace bench::results

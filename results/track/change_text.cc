@@ -1,4 +1,5 @@
-#include <algorithm>
+#include <map>
+#include <string_view>
 #include <vector>
 
 #include "models/base/errors.h"
@@ -19,10 +20,13 @@ std::string effect_text(const stats::Shift& shift) {
 }
 
 std::string verdict_word(const SeriesChange& change) {
-  if (change.drift) {
+  if (change.drift && change.verdict != ChangeVerdict::kDisturbed) {
     return fmt::format("{} by drift, over many runs", stats::name_of(change.verdict));
   }
   if (change.verdict == ChangeVerdict::kInconclusive) return "not significant among all series";
+  if (change.verdict == ChangeVerdict::kDisturbed) {
+    return "disturbed (measured on a busy machine: measure again, or use compare --run)";
+  }
   return change.fails() ? "REGRESSED" : std::string(stats::name_of(change.verdict));
 }
 
@@ -71,6 +75,8 @@ struct Told {
   std::vector<std::string> machine{};
   std::vector<std::string> drift{};
   std::vector<std::string> suspect{};
+  std::map<std::string, std::size_t> not_judged{};  ///< Number of series by the reason.
+  std::vector<std::string> disturbed{};
 };
 
 /// "resnet50 train bs64 f32 (canary)".
@@ -97,7 +103,9 @@ bool is_machines(const SeriesChange& change) {
 void tell(const TrackedSeries& one, const SeriesChange& change, Told& told) {
   if (!is_open(change)) return;
   const std::string text = mention(one, change);
-  if (change.fails()) {
+  if (change.verdict == ChangeVerdict::kDisturbed) {
+    told.disturbed.push_back(text);
+  } else if (change.fails()) {
     (change.known ? told.open : told.fresh).push_back(text);
   } else if (change.drift) {
     told.drift.push_back(text);
@@ -108,17 +116,18 @@ void tell(const TrackedSeries& one, const SeriesChange& change, Told& told) {
   }
 }
 
-void add_sentence(std::string& text, const std::string& head,
-                  const std::vector<std::string>& list) {
-  constexpr std::size_t kShown = 8;
-  if (list.empty()) return;
-  std::string shown;
-  for (std::size_t i = 0; i < std::min(kShown, list.size()); ++i) {
-    if (i > 0) shown += "; ";
-    shown += list[i];
+Told told_of(const Tracked& tracked) {
+  Told told;
+  for (const TrackedSeries& one : tracked.series) {
+    for (const SeriesChange& change : one.changes) tell(one, change, told);
+    if (one.newest_state == NewestState::kSuspect) {
+      told.suspect.push_back(
+          fmt::format("{} {}", workload_name(one.series),
+                      change_text(stats::relative_change(one.newest->log_ratio))));
+    }
+    if (one.newest_state == NewestState::kUnknown) ++told.not_judged[one.newest_why];
   }
-  if (list.size() > kShown) shown += fmt::format("; and {} more", list.size() - kShown);
-  text += fmt::format(" {} {}.", head, shown);
+  return told;
 }
 
 }  // namespace
@@ -134,6 +143,20 @@ std::string title_of(const RunSeries& series) {
   const std::string name = workload_name(series);
   if (series.machine.empty()) return fmt::format("{}, {}", name, series.metric);
   return fmt::format("{} on {}, {}", name, series.machine, series.metric);
+}
+
+std::vector<std::string> difference_lines(const SeriesChange& change) {
+  constexpr std::size_t kShown = 5;
+  const std::vector<EnvironmentDifference>& all = change.environment;
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
+    lines.push_back("differs: " + text_of(all[i]));
+  }
+  if (all.size() > kShown) {
+    lines.push_back(
+        fmt::format("{} more differ; --format=html and json list them", all.size() - kShown));
+  }
+  return lines;
 }
 
 std::string change_line(const TrackedSeries& tracked, const SeriesChange& change) {
@@ -157,27 +180,30 @@ std::string newest_line(const TrackedSeries& tracked) {
   return fmt::format("{}, {}", judged, tracked.newest_why);
 }
 
-std::string paragraph(const Tracked& tracked) {
-  Told told;
-  for (const TrackedSeries& one : tracked.series) {
-    for (const SeriesChange& change : one.changes) tell(one, change, told);
-    if (one.newest_state == NewestState::kSuspect) {
-      told.suspect.push_back(
-          fmt::format("{} {}", workload_name(one.series),
-                      change_text(stats::relative_change(one.newest->log_ratio))));
-    }
+std::string summary(const Tracked& tracked) {
+  const Told told = told_of(tracked);
+  return fmt::format("{} series: {} new regressions, {} known and open, {} new improvements.",
+                     tracked.series.size(), told.fresh.size(), told.open.size(),
+                     told.better.size());
+}
+
+std::vector<std::string> news_lines(const Tracked& tracked) {
+  const Told told = told_of(tracked);
+  std::vector<std::string> lines;
+  const auto add = [&](std::string_view head, const std::vector<std::string>& list) {
+    for (const std::string& text : list) lines.push_back(fmt::format("{}: {}", head, text));
+  };
+  add("Slower", told.fresh);
+  add("Still slower", told.open);
+  add("Faster", told.better);
+  add("Not caused by the code, according to the revision or the canary", told.machine);
+  add("Drifting", told.drift);
+  add("Not judged, because other programs disturbed the runs", told.disturbed);
+  add("Suspect in the newest run, not confirmed", told.suspect);
+  for (const auto& [why, count] : told.not_judged) {
+    lines.push_back(fmt::format("Not judged yet: {} series, {}", count, why));
   }
-  std::string text =
-      fmt::format("{} series: {} new regressions, {} known and open, {} new improvements.",
-                  tracked.series.size(), told.fresh.size(), told.open.size(), told.better.size());
-  add_sentence(text, "Slower:", told.fresh);
-  add_sentence(text, "Still slower:", told.open);
-  add_sentence(text, "Faster:", told.better);
-  add_sentence(text,
-               "Not caused by the code, according to the revision or the canary:", told.machine);
-  add_sentence(text, "Drifting:", told.drift);
-  add_sentence(text, "Suspect in the newest run, not confirmed:", told.suspect);
-  return text;
+  return lines;
 }
 
 }  // namespace bench::results

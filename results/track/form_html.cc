@@ -31,6 +31,15 @@ std::string changes_table(const Tracked& tracked) {
   return any ? table.html() : "<p>No series changed.</p>\n";
 }
 
+/// May be empty.
+std::string news_list(const Tracked& tracked) {
+  std::string html;
+  for (const std::string& line : news_lines(tracked)) {
+    html += fmt::format("<li>{}</li>\n", html_text(line));
+  }
+  return html.empty() ? "" : fmt::format("<ul>\n{}</ul>\n", html);
+}
+
 std::string levels_cell(const TrackedSeries& one) {
   std::string html;
   for (const Segment& segment : one.segments) {
@@ -96,8 +105,8 @@ const char* track_definitions() {
 void print_html(std::ostream& out, const Tracked& tracked) {
   HtmlPage page("CNN benchmark tracking");
   page.add("news", "What changed",
-           fmt::format("<p><strong>{}</strong></p>\n{}", html_text(paragraph(tracked)),
-                       changes_table(tracked)));
+           fmt::format("<p><strong>{}</strong></p>\n{}{}", html_text(summary(tracked)),
+                       news_list(tracked), changes_table(tracked)));
   page.add("charts", "Over time",
            "<p class=\"soft\">Dots are runs. Horizontal lines are levels, in a band of the noise. "
            "Vertical lines are changes. Marks at the bottom are notes. A ring is a suspect newest "

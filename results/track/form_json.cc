@@ -1,4 +1,5 @@
 #include <chrono>
+#include <utility>
 
 #include "results/record/identity.h"
 #include "results/track/forms.h"
@@ -96,12 +97,30 @@ Ordered series_json(const TrackedSeries& one) {
 }  // namespace
 
 Ordered tracked_json(const Tracked& tracked) {
-  Ordered json = {{"schema", "bench.track/2"},
-                  {"min_effect", tracked.options.margin},
-                  {"alpha", tracked.options.alpha},
-                  {"paragraph", paragraph(tracked)},
-                  {"series", Ordered::array()}};
+  Ordered json = {
+      {"schema", "bench.track/3"},      {"min_effect", tracked.options.margin},
+      {"alpha", tracked.options.alpha}, {"trust_disturbed", tracked.options.trust_disturbed},
+      {"summary", summary(tracked)},    {"lines", news_lines(tracked)},
+      {"series", Ordered::array()}};
   for (const TrackedSeries& one : tracked.series) json["series"].push_back(series_json(one));
+  return json;
+}
+
+Ordered changes_json(const Tracked& tracked) {
+  Ordered json = {{"schema", "bench.changes/1"},
+                  {"summary", summary(tracked)},
+                  {"lines", news_lines(tracked)},
+                  {"changes", Ordered::array()}};
+  for (const TrackedSeries& one : tracked.series) {
+    for (const SeriesChange& change : one.changes) {
+      if (!is_news(change)) continue;
+      Ordered row = {{"workload", one.series.workload},
+                     {"machine", one.series.machine},
+                     {"metric", one.series.metric}};
+      row.update(change_json(one, change));
+      json["changes"].push_back(std::move(row));
+    }
+  }
   return json;
 }
 

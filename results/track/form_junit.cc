@@ -13,7 +13,16 @@ bool any_fails(const TrackedSeries& one) {
                      [](const SeriesChange& change) { return change.fails(); });
 }
 
-bool is_suspect(const TrackedSeries& one) { return one.newest_state == NewestState::kSuspect; }
+/// Why the series is skipped: a suspect newest run, one that cannot be judged yet, or a change that
+/// disturbed runs may explain. Otherwise empty.
+std::string skip_text(const TrackedSeries& one) {
+  for (const SeriesChange& change : one.changes) {
+    if (change.verdict == stats::ChangeVerdict::kDisturbed) return change_line(one, change);
+  }
+  const bool undecided =
+      one.newest_state == NewestState::kSuspect || one.newest_state == NewestState::kUnknown;
+  return undecided ? newest_line(one) : "";
+}
 
 /// Independent of which other workloads are tracked.
 std::string tracked_class_name(const TrackedSeries& one) {
@@ -29,9 +38,9 @@ std::string tracked_class_name(const TrackedSeries& one) {
 
 void print_junit(std::ostream& out, const Tracked& tracked) {
   const auto failures = std::count_if(tracked.series.begin(), tracked.series.end(), any_fails);
-  const auto skipped =
-      std::count_if(tracked.series.begin(), tracked.series.end(),
-                    [](const TrackedSeries& one) { return !any_fails(one) && is_suspect(one); });
+  const auto skipped = std::count_if(
+      tracked.series.begin(), tracked.series.end(),
+      [](const TrackedSeries& one) { return !any_fails(one) && !skip_text(one).empty(); });
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"track\" "
       << "tests=\"" << tracked.series.size() << "\" failures=\"" << failures << "\" skipped=\""
       << skipped << "\">\n";
@@ -47,8 +56,8 @@ void print_junit(std::ostream& out, const Tracked& tracked) {
     if (!lines.empty()) {
       out << R"(      <failure type="PerformanceRegression" message=")" << xml_text(lines)
           << "\"/>\n";
-    } else if (is_suspect(one)) {
-      out << "      <skipped message=\"" << xml_text(newest_line(one)) << "\"/>\n";
+    } else if (const std::string skipped_for = skip_text(one); !skipped_for.empty()) {
+      out << "      <skipped message=\"" << xml_text(skipped_for) << "\"/>\n";
     }
     out << "      <system-out>" << xml_text(newest_line(one)) << "</system-out>\n    </testcase>\n";
   }

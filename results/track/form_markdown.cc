@@ -6,7 +6,10 @@
 namespace bench::results {
 
 void print_markdown(std::ostream& out, const Tracked& tracked) {
-  out << markdown_cell(paragraph(tracked)) << "\n";
+  out << markdown_cell(summary(tracked)) << "\n";
+  const std::vector<std::string> lines = news_lines(tracked);
+  if (!lines.empty()) out << "\n";
+  for (const std::string& line : lines) out << "- " << markdown_cell(line) << "\n";
   bool any = false;
   for (const TrackedSeries& one : tracked.series) {
     for (const SeriesChange& change : one.changes) {
@@ -15,8 +18,8 @@ void print_markdown(std::ostream& out, const Tracked& tracked) {
       const std::string mark = change.fails() ? "**" : "";
       out << "| " << markdown_cell(title_of(one.series)) << " | " << mark
           << markdown_cell(change_line(one, change)) << mark;
-      for (const EnvironmentDifference& difference : change.environment) {
-        out << "<br>differs: " << markdown_cell(text_of(difference));
+      for (const std::string& line : difference_lines(change)) {
+        out << "<br>" << markdown_cell(line);
       }
       out << " |\n";
     }

@@ -45,8 +45,8 @@ void print_series(std::ostream& out, const TrackedSeries& one) {
   for (const SeriesChange& change : one.changes) {
     out << "  CHANGE  " << printable(change_line(one, change)) << gap_before(one, change.at)
         << "\n";
-    for (const EnvironmentDifference& difference : change.environment) {
-      out << "          differs: " << printable(text_of(difference)) << "\n";
+    for (const std::string& line : difference_lines(change)) {
+      out << "          " << printable(line) << "\n";
     }
   }
   out << "  newest  " << printable(newest_line(one)) << "\n";
@@ -63,7 +63,8 @@ void print_text(std::ostream& out, const Tracked& tracked, bool all) {
   for (const TrackedSeries& one : tracked.series) {
     if (all || has_news(one)) print_series(out, one);
   }
-  out << printable(paragraph(tracked)) << "\n";
+  for (const std::string& line : news_lines(tracked)) out << printable(line) << "\n";
+  out << printable(summary(tracked)) << "\n";
 }
 
 }  // namespace bench::results

@@ -43,6 +43,10 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 }
 
 void settle(TrackedSeries& one, const ComparisonRow& row) {
+  if (row.verdict == stats::ChangeVerdict::kDisturbed) {
+    one.newest_why = "other programs disturbed one side of a rerun";
+    return;
+  }
   if (row.verdict != stats::ChangeVerdict::kRegressed) {
     one.newest_state = NewestState::kCleared;
     one.newest_why = fmt::format("the result of a rerun is {}, {}", stats::name_of(row.verdict),
@@ -51,6 +55,7 @@ void settle(TrackedSeries& one, const ComparisonRow& row) {
   }
   const std::size_t at = one.series.points.size() - 1;
   one.newest_state = NewestState::kConfirmed;
+  one.newest_why.clear();
   one.changes.push_back({.id = one.series.points[at].run_ids.front().substr(0, 10),
                          .at = at,
                          .by = FoundBy::kRerun,
@@ -61,9 +66,10 @@ void settle(TrackedSeries& one, const ComparisonRow& row) {
                          .cause = Cause::kCode});
 }
 
-/// Runs the newest run's revision of a series in turn with the one before; returns false if
-/// interrupted.
-bool rerun(TrackedSeries& one, const RerunPlan& plan, const RecordOf& record_of, double alpha) {
+/// Runs the newest run's revision of a series in turn with the one before; returns the
+/// signal that interrupted it, or 0.
+int rerun(TrackedSeries& one, const RerunPlan& plan, const RecordOf& record_of,
+          const TrackOptions& options) {
   const std::vector<SeriesPoint>& points = one.series.points;
   const std::string& good = points[points.size() - 2].git_rev;
   const std::string& bad = points.back().git_rev;
@@ -74,12 +80,16 @@ bool rerun(TrackedSeries& one, const RerunPlan& plan, const RecordOf& record_of,
                        .pairs = plan.pairs,
                        .folder = plan.folder / one.series.key},
                       [](const InterleavedRuns&, const StoredRun&, bool) {});
-  if (runs.interrupted) return false;
-  const Comparison comparison = compare(
-      {.name = good, .runs = runs.base}, {.name = bad, .runs = runs.other},
-      {.margin = one.margin, .alpha = alpha, .paired = true, .metrics = {one.series.metric}});
+  if (runs.interrupted_by != 0) return runs.interrupted_by;
+  const Comparison comparison =
+      compare({.name = good, .runs = runs.base}, {.name = bad, .runs = runs.other},
+              {.margin = one.margin,
+               .alpha = options.alpha,
+               .paired = true,
+               .trust_disturbed = options.trust_disturbed,
+               .metrics = {one.series.metric}});
   settle(one, comparison.rows.front());
-  return true;
+  return 0;
 }
 
 }  // namespace
@@ -96,8 +106,8 @@ std::string filled_command(const std::string& command, const std::string& revisi
   return filled;
 }
 
-bool rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& record_of,
-                    std::ostream& err) {
+int rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& record_of,
+                   std::ostream& err) {
   (void)filled_command(plan.command, "", {});
   for (TrackedSeries& one : tracked.series) {
     if (one.newest_state != NewestState::kSuspect || !is_worse(one)) continue;
@@ -116,9 +126,10 @@ bool rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& rec
       err << fmt::format("{}: {}\n", title_of(one.series), one.newest_why);
     };
     try {
-      if (!rerun(one, plan, record_of, tracked.options.alpha)) {
+      const int signal = rerun(one, plan, record_of, tracked.options);
+      if (signal != 0) {
         one.newest_why = "the rerun was interrupted";
-        return false;
+        return signal;
       }
     } catch (const DataError& error) {
       failed(error);
@@ -128,7 +139,7 @@ bool rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& rec
       failed(error);
     }
   }
-  return true;
+  return 0;
 }
 
 }  // namespace bench::results

@@ -28,8 +28,8 @@ using RecordOf = std::function<nlohmann::json(const std::string& record_id)>;
 /// Reruns each newest run that is suspected of a regression, in turn with the revision of the run
 /// before, if the revisions differ. Makes it a change or clears it, and reports its steps on `err`.
 /// If a rerun fails, reports it, leaves the run suspect and continues with the next series. Returns
-/// false as soon as it is interrupted.
-bool rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& record_of,
-                    std::ostream& err);
+/// the signal that interrupted it, or 0.
+int rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& record_of,
+                   std::ostream& err);
 
 }  // namespace bench::results

@@ -7,6 +7,7 @@
 #include "models/base/errors.h"
 #include "results/record/identity.h"
 #include "results/record/statistics.h"
+#include "results/track/causes.h"
 
 namespace bench::results {
 namespace {
@@ -15,6 +16,8 @@ struct Group {
   std::vector<const StoredRun*> runs{};
   std::vector<double> values{};
 };
+
+using Groups = std::map<std::string, Group>;
 
 /// Workload, machine and metric as texts for sorting, then their keys.
 using SeriesName =
@@ -39,11 +42,28 @@ SeriesPoint point_of(const Group& group) {
   return point;
 }
 
+/// Joins the groups of one revision on one day. The runs of each day are in order of time.
+Groups joined_by_day(const Groups& groups) {
+  Groups days;
+  for (const auto& [id, group] : groups) {
+    const SeriesPoint point = point_of(group);
+    Group& day = days[fmt::format("{} {}", date_text(point.start_ms), point.git_rev)];
+    day.runs.insert(day.runs.end(), group.runs.begin(), group.runs.end());
+    day.values.insert(day.values.end(), group.values.begin(), group.values.end());
+  }
+  for (auto& [name, day] : days) {
+    std::stable_sort(day.runs.begin(), day.runs.end(), [](const StoredRun* a, const StoredRun* b) {
+      return a->start_ms < b->start_ms;
+    });
+  }
+  return days;
+}
+
 }  // namespace
 
 std::vector<RunSeries> series_of(std::span<const StoredRun> runs,
                                  const SeriesSelection& selection) {
-  std::map<SeriesName, std::map<std::string, Group>> found;
+  std::map<SeriesName, Groups> found;
   for (const StoredRun& run : runs) {
     if (run.status != "ok") continue;
     const bool canary = run.label == selection.canary;
@@ -57,7 +77,8 @@ std::vector<RunSeries> series_of(std::span<const StoredRun> runs,
     }
   }
   std::vector<RunSeries> all;
-  for (const auto& [name, groups] : found) {
+  for (auto& [name, groups] : found) {
+    if (selection.point == PointOf::kDay) groups = joined_by_day(groups);
     RunSeries series;
     series.key = key_of_series(name);
     std::tie(series.workload, series.machine, series.metric, series.canary, series.workload_key,

@@ -9,7 +9,7 @@
 
 namespace bench::results {
 
-/// One point of a series: a run, or a group of repeats.
+/// One point of a series: the runs that PointOf selects.
 struct SeriesPoint {
   std::int64_t start_ms = 0;  ///< Start of the first run.
   double value = 0;           ///< Median of the runs.
@@ -32,9 +32,16 @@ struct RunSeries {
   std::vector<SeriesPoint> points{};
 };
 
+/// The runs that form one point of a series.
+enum class PointOf {
+  kRun,  ///< A run, or a group of repeats.
+  kDay,  ///< All runs of one revision on one day (UTC).
+};
+
 struct SeriesSelection {
   std::vector<std::string> metrics = {"images_per_sec"};
   std::string canary = "canary";  ///< The label of runs of a frozen program.
+  PointOf point = PointOf::kRun;
 };
 
 /// The series of these runs (records are not needed) by workload, machine and metric, each in order

@@ -189,6 +189,7 @@ class SeriesPlot {
 
   void draw_newest(Drawing& drawing) const {
     if (one_.newest_state != NewestState::kSuspect &&
+        one_.newest_state != NewestState::kDisturbed &&
         one_.newest_state != NewestState::kConfirmed) {
       return;
     }

@@ -108,7 +108,8 @@ class SeriesTracker {
     const std::size_t before = segment.size() - std::max<std::size_t>(odd, 1);
     tracked_.newest = stats::judge_newest(segment.first(before), segment.back(), rule);
     if (!tracked_.newest) {
-      tracked_.newest_why = fmt::format("too few runs at this level before it: {}", before);
+      tracked_.newest_why =
+          fmt::format("collecting a baseline: run {} of {}", segment.size(), stats::kLeastBefore);
       return;
     }
     tracked_.newest_state = odd == 0   ? NewestState::kQuiet
@@ -251,6 +252,8 @@ std::string_view name_of(NewestState state) {
       return "confirmed";
     case NewestState::kCleared:
       return "cleared";
+    case NewestState::kDisturbed:
+      return "disturbed";
   }
   throw InternalError("unnamed NewestState");
 }

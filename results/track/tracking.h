@@ -22,6 +22,7 @@ struct TrackOptions {
   std::size_t least_segment = 5;  ///< Fewest runs of a level that makes a change point.
   double alpha = 0.05;            ///< For intervals, and for the correction over all series.
   std::int64_t since_ms = 0;      ///< Changes before this do not count.
+  bool trust_disturbed = false;   ///< Judge disturbed runs like others.
 };
 
 /// A range of runs at one level.
@@ -64,7 +65,8 @@ struct SeriesChange {
   [[nodiscard]] bool fails() const;
 };
 
-enum class NewestState { kUnknown, kQuiet, kSuspect, kConfirmed, kCleared };
+/// kUnknown: the level has too few runs to judge the newest one.
+enum class NewestState { kUnknown, kQuiet, kSuspect, kConfirmed, kCleared, kDisturbed };
 std::string_view name_of(NewestState state);
 
 struct TrackedSeries {
@@ -75,7 +77,8 @@ struct TrackedSeries {
   std::vector<SeriesChange> changes{};
   NewestState newest_state = NewestState::kUnknown;
   std::optional<stats::NewestPoint> newest{};
-  std::string newest_why{};  ///< For kUnknown and kCleared; for kSuspect if a rerun failed.
+  /// For kUnknown and kCleared; for kSuspect if a rerun failed or the run was disturbed.
+  std::string newest_why{};
   std::vector<Annotation> annotations{};
   std::string
       continues{};  ///< "on MACHINE from DATE, +12%", if the workload moved to another machine.

@@ -60,7 +60,7 @@ def record(series, day, machine):
         "label": "canary" if series.canary else "nightly",
         "time": {"start_utc": start, "end_utc": start},
         "workload": {"model": series.model, "mode": "train", "batch_per_device": 32, "dtype": "f32"},
-        "source": {"git_rev": "f00" if series.canary else f"{day:07x}", "dirty": False},
+        "source": {"git_rev": "f00" if series.canary else f"{int(day):07x}", "dirty": False},
         "host": {"hostname": machine, "container": "none", "kernel": "6.1.0-28" if day < 100 else "6.1.0-31"},
         "cpu": {"model": f"CPU of {machine}"},
         "metrics": [{"name": "images_per_sec", "value": series.rate(day), "unit": "images/s", "better": "higher",
@@ -76,8 +76,8 @@ class Days:
         stand_in.write_text(STAND_IN % (shlex.quote(str(folder)), shlex.quote(str(folder))))
         stand_in.chmod(0o755)
 
-    def run(self, day, all_series):
-        """Returns the script's output and exit status."""
+    def run(self, day, all_series, *options):
+        """Returns the script's output and exit status. A day may be a fraction: an hour of that day."""
         place = self._folder / str(day)
         place.mkdir()
         (self._folder / "day").write_text(str(day))
@@ -98,6 +98,7 @@ class Days:
         command = ["sh", str(NIGHTLY), f"--bench={bench}", f"--results={self._results}", "--repeats=1",
                    f"--store={self._folder / 'store'}/", f"--workloads={self._folder / 'workloads'}",
                    f"--output={self._folder / 'report'}"] + ([f"--canary={bench}"] if canary else [])
+        command += options
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     def report(self):

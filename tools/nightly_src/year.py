@@ -52,11 +52,10 @@ def main(results):
                 print(f"day {day}: status {said.returncode}: {said.stderr}")
                 return 1
             failed += said.returncode
-            last = said.stdout.splitlines()[-1]
-            news = last.partition("Suspect in the newest")[0]
-            if " 0 new regressions" not in news or " 0 new improvements" not in news:
-                print(f"day {day}, status {said.returncode}: {last}")
-            before = last
+            news = [line for line in said.stdout.splitlines() if line.startswith(("Slower:", "Faster:"))]
+            if news:
+                print(f"day {day}, status {said.returncode}: {'; '.join(news)}")
+            before = said.stdout.splitlines()[-1]
         print(f"{failed} of 335 runs exit with 1; the last one reports:\n{before}")
         for series in days.report()["series"]:
             for change in series["changes"]:

@@ -1,6 +1,12 @@
 """The short run that the cases vary."""
 
-from .flag_table import Flag, read_flags, read_variables
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from .flag_table import Flag, HelpError, read_flags, read_variables
+from .formats.records import bytes_of, some
 
 # The smallest network, for two steps.
 _TINY = {"model": "trivial", "data_name": "cifar10", "device": "cpu", "batch_size": "2",
@@ -24,10 +30,26 @@ def tiny_without(names: set[str]) -> list[str]:
     return [f"--{name}={value}" for name, value in _TINY.items() if name not in left_out]
 
 
+def read_database(results: str) -> bytes:
+    """Returns a database with some runs, which bench_results makes. Throws HelpError."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = []
+        for number, whole in enumerate(some()):
+            names.append(f"{folder}/{number}.json")
+            Path(names[-1]).write_bytes(bytes_of(whole))
+        try:
+            subprocess.run([results, "store", *names, f"--store={folder}/s.sqlite"], check=True, capture_output=True,
+                           timeout=60)
+            return Path(folder, "s.sqlite").read_bytes()
+        except (OSError, subprocess.SubprocessError) as error:
+            raise HelpError(f"{results} store: {error}") from error
+
+
 class Program:
     """Returns what the cases must know about the program. Throws HelpError."""
 
     def __init__(self, bench: str):
         self.bench = bench
+        self.database = read_database(os.path.join(os.path.dirname(bench), "bench_results"))
         self.flags: list[Flag] = read_flags(bench)
         self.variables: dict[str, list[int]] = read_variables(bench, tiny())

@@ -2,6 +2,7 @@
 
 import dataclasses
 import enum
+import os
 import random
 import re
 import shlex
@@ -47,11 +48,16 @@ class Stream(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Blow:
-    """A signal, sent `delay` seconds after stdout contains `marker`, or after the launch."""
+    """A signal, sent `delay` seconds after stdout contains `marker`, or after the launch. With `child`, the youngest
+    descendant of the program receives it."""
     signal: signal.Signals
     delay: float
     marker: str = ""
+    child: bool = False
 
+
+# Takes from root what other users do not have.
+_WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--")
 
 # Success; failure; wrong usage or data; output that cannot be written.
 ENDINGS = frozenset({0, 1, 2, 74})
@@ -73,6 +79,14 @@ class Case:
     blows: list[Blow] = dataclasses.field(default_factory=list)
     # Valid exit statuses. The statuses of the sent signals are valid too, unless `deaf`.
     endings: frozenset[int] = ENDINGS
+    # bench, or bench_results, for which the variable TORMENT_BENCH names bench.
+    program: str = "bench"
+    # The program has no right to pass by the modes of files, even if root runs it.
+    unprivileged: bool = False
+    # Files and folders that the program may write, in addition to those of its flags.
+    outputs: tuple[str, ...] = ()
+    # Bytes that stdout must not contain.
+    forbidden: tuple[bytes, ...] = ()
     # The run continues until a signal ends it.
     endless: bool = False
     # The program must ignore the signals.
@@ -81,9 +95,17 @@ class Case:
     seed: int = 0
     number: int = 0
 
+    def words(self, bench: str) -> list[str]:
+        """Returns the command without redirections. bench_results is in bench's folder."""
+        program = bench if self.program == "bench" else os.path.join(os.path.dirname(bench), self.program)
+        before = _WITHOUT_RIGHTS if self.unprivileged and os.geteuid() == 0 else ()
+        return [*before, program, *self.args]
+
     def shell_line(self, bench: str) -> str:
         """Returns the command for a POSIX-like shell with $'...', to run in the folder of the case."""
-        words = [quoted(word) for word in (bench, *self.args)]
+        words = [quoted(word) for word in self.words(bench)]
+        if self.program != "bench":
+            words.insert(0, f"TORMENT_BENCH={quoted(bench)}")
         for descriptor, stream in (("2", self.stderr), ("1", self.stdout)):
             if stream not in (Stream.kept, Stream.broken):
                 words.append(descriptor + stream.value)
@@ -100,7 +122,8 @@ class Case:
         parts = [f"{line} & p=$!"]
         for blow in self.blows:
             after = f"  # after '{blow.marker}'\n" if blow.marker else ""
-            parts.append(f"{after}sleep {blow.delay:.3f}; kill -{blow.signal.name[3:]} $p")
+            parts.append(f"{after}sleep {blow.delay:.3f}; kill -{blow.signal.name[3:]} "
+                         + ("$(pgrep -P $p)" if blow.child else "$p"))
         return "; ".join(parts) + "; wait $p"
 
     def values_of(self, *names: str) -> list[str]:

@@ -32,7 +32,8 @@ _VARIABLES = "variable  shape  trained\nfc.weight  2x3  yes  yes\nfc.bias  2  ye
 
 
 def write_bench(folder: Path, body: str) -> str:
-    """Returns the path of a script that runs the body for all calls except those of Program."""
+    """Returns the path of a script that runs the body for all calls except those of Program. A script in place of
+    bench_results does so too."""
     path = folder / "bench"
     (folder / "help").write_text(HELP)
     (folder / "variables").write_text(_VARIABLES)
@@ -42,6 +43,17 @@ def write_bench(folder: Path, body: str) -> str:
 {body}
 """)
     path.chmod(0o755)
+    # `store` writes something into the database, which the last word names.
+    results = folder / "bench_results"
+    results.write_text(f"""#!/bin/sh
+if [ "$1" = store ]; then
+  for word; do :; done
+  printf 'SQLite format 3' >"${{word#--store=}}"
+  exit
+fi
+{body}
+""")
+    results.chmod(0o755)
     return str(path)
 
 

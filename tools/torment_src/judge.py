@@ -2,11 +2,12 @@
 
 import dataclasses
 import re
+from signal import SIGKILL
 from typing import Iterator
 
 from .case import Case, Stream
 from .runner import Found, Outcome
-from .streams import stderr_faults, stdout_faults, text_faults
+from .streams import results_stderr_faults, stderr_faults, stdout_faults, text_faults
 from .written import JSON_FLAGS, Kind, Written, fault_in, resolved
 
 # Files that a refused run must not create. A store is kept and grows from run to run.
@@ -46,6 +47,8 @@ def _status_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
         return
     signalled = set() if case.deaf else {128 + signal for signal in outcome.sent}
     right = signalled if case.endless and outcome.sent else case.endings | signalled
+    if outcome.left:
+        yield Fault("left", f"still running after the end: {', '.join(outcome.left)}")
     if status not in right:
         yield Fault("status", f"exit status {status}, not {', '.join(map(str, sorted(right)))}")
 
@@ -59,15 +62,20 @@ def _stream_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
         yield Fault("control", text)
     for text in text_faults("stderr", outcome.stderr, tabs=False):
         yield Fault("control", text)
+    for bytes_found in (part for part in case.forbidden if part in outcome.stdout):
+        yield Fault("markup", f"stdout contains {bytes_found!r}")
     crashed = outcome.hung or outcome.status in _CRASHES
     signalled = bool(outcome.sent) and outcome.status > 128
-    if case.stderr is Stream.kept and not crashed:
+    if case.program != "bench" and not crashed:
+        for kind, text in results_stderr_faults(outcome.stderr, outcome.status in (2, 3, 74)):
+            yield Fault(kind, text)
+    elif case.stderr is Stream.kept and not crashed:
         failed = outcome.status in (1, 2, 74)
         for kind, text in stderr_faults(outcome.stderr, failed, failed or signalled):
             yield Fault(kind, text)
         if _ended_by_one_signal(outcome) and _names(outcome).encode() not in outcome.stderr:
             # A program that was killed before it handled signals prints nothing.
-            if not outcome.killed or _in_steps(outcome):
+            if not outcome.killed or (_in_steps(outcome) and outcome.sent != [SIGKILL]):
                 yield Fault("silent", f"ended by {_names(outcome)} without a message")
     if case.stdout is Stream.kept:
         for kind, text in stdout_faults(outcome.stdout, case.args, outcome.status == 0):
@@ -80,7 +88,7 @@ def _file_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
     appended = {"log"} if case.stdout is Stream.appended else set()
     for path, found in outcome.after.items():
         before = outcome.before.get(path)
-        if found == before:
+        if found == before or _may_write(case, path):
             continue
         kind = written.kind_of(path)
         if path in appended:
@@ -100,6 +108,10 @@ def _file_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
         yield from (Fault("file", f"{path!r} is missing") for path in written.missing_kept())
     if _ended_by_one_signal(outcome) and _in_steps(outcome):
         yield from _missing_faults(case, written, ("result_file",))
+
+
+def _may_write(case: Case, path: str) -> bool:
+    return any(path == output or path.startswith(f"{output}/") for output in case.outputs)
 
 
 def _ended_by_one_signal(outcome: Outcome) -> bool:

@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -43,7 +45,7 @@ _TENSORS = (rf"""printf '\066\000\000\000\000\000\000\000' >w
 printf '{{"a":{{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}}}' >>w""")
 
 
-class JudgeTest(unittest.TestCase):
+class JudgeTestCase(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -60,6 +62,8 @@ class JudgeTest(unittest.TestCase):
     def kinds(self, body: str, *args: str, **options) -> list[str]:
         return [fault.kind for fault in self.faults(body, *args, **options)]
 
+
+class JudgeTest(JudgeTestCase):
     def test_correct_runs_have_no_fault(self):
         self.assertEqual(self.kinds(_RUN), [])
         self.assertEqual(self.kinds(_FAILED), [])
@@ -258,6 +262,54 @@ class JudgeTest(unittest.TestCase):
     def test_what_the_program_inherits_is_what_the_case_says(self):
         body = '[ "$A$(ulimit -n)$LANG" = " b20" ] || exit 3'
         self.assertEqual(self.kinds(body, environment={"A": " b"}, prelude="ulimit -n 20"), [])
+
+
+class OtherProgramsTest(JudgeTestCase):
+    """Cases of bench_results, and of programs with children."""
+
+    def results_kinds(self, body: str, *args: str, **options) -> list[str]:
+        return self.kinds(body, *args, program="bench_results", endings=frozenset({0, 2, 3}), **options)
+
+    def test_bench_results_has_its_own_name_in_its_sentences(self):
+        self.assertEqual(self.results_kinds("echo 'bench_results: no such run' >&2; exit 3"), [])
+        self.assertEqual(self.results_kinds("echo 'bench: no such run' >&2; exit 3"), ["sentences"])
+        self.assertEqual(self.results_kinds("exit 2"), ["sentences"])
+        body = "echo 'bench_results: [json.exception.out_of_range.406] x' >&2; exit 3"
+        self.assertEqual(self.results_kinds(body), ["internals"])
+        warnings = "for i in 1 2; do echo 'bench_results: warning: skipped x' >&2; done"
+        self.assertEqual(self.results_kinds(warnings), [])
+        self.assertEqual(self.results_kinds(warnings.replace("warning: ", "")), ["sentences"])
+
+    def test_bytes_that_a_page_must_not_contain(self):
+        case = {"forbidden": (b"<x9", "\u202e".encode())}
+        self.assertEqual(self.results_kinds("echo '&lt;x9'", **case), [])
+        self.assertEqual(self.results_kinds("echo '<x9'", **case), ["markup"])
+        self.assertEqual(self.results_kinds(r"printf '\342\200\256'", **case), ["markup"])
+
+    def test_files_that_a_case_expects_are_not_left_behind(self):
+        body = "mkdir kept; touch kept/a"
+        self.assertEqual(self.results_kinds(body), ["stray"] * 2)
+        self.assertEqual(self.results_kinds(body, outputs=("kept",)), [])
+
+    def test_a_process_that_runs_on_after_the_end(self):
+        body = f"sleep 60 >&- 2>&- & {_RUN}"
+        with mock.patch.object(runner, "_LEFT_SECONDS", 0.0):
+            self.assertEqual(self.kinds(body), ["left"])
+
+    def test_a_run_that_was_killed_must_be_named(self):
+        blow = Blow(signal.SIGKILL, 0.0, "ready", child=True)
+        # Without the shell's own message.
+        child = "exec 3>&2 2>&-; sh -c 'echo ready; exec sleep 60'"
+        case = {"blows": [blow], "endless": True}
+        self.assertEqual(self.kinds(f"{child}; exit 137", **case), ["silent"])
+        self.assertEqual(self.kinds(f"{child}; echo 'warning: ended by SIGKILL' >&3; exit 137", **case), [])
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv"), "only root passes by the modes of files")
+    def test_root_does_not_pass_by_the_modes_of_files_if_the_case_says_so(self):
+        files = {"s": File(b"", 0o444)}
+        body = "[ ! -w s ] || exit 9"
+        self.assertEqual(self.results_kinds(body, files=files), ["status"])
+        self.assertEqual(self.results_kinds(body, files=files, unprivileged=True), [])
 
 
 class ReportTest(unittest.TestCase):

@@ -19,7 +19,8 @@ from typing import Callable, Iterator
 from . import runner
 from .base import Program
 from .case import Case, random_of
-from .families import cifar, flags, outputs, pairs, shards, signals, surroundings, tensors
+from .families import (children, cifar, filters, flags, outputs, pages, pairs, shards, signals, stores, surroundings,
+                       tensors)
 from .flag_table import HelpError
 from .judge import Fault, judge
 from .runner import Outcome, Workplace
@@ -28,11 +29,12 @@ _ROOT = Path(__file__).resolve().parents[2]
 FAMILIES: dict[str, Callable[[random.Random, Program, int], Case]] = {
     "flags": flags.make, "pairs": pairs.make, "shards": shards.make, "cifar": cifar.make,
     "tensors": tensors.make, "signals": signals.make, "outputs": outputs.make,
-    "surroundings": surroundings.make}
+    "surroundings": surroundings.make, "stores": stores.make, "filters": filters.make, "pages": pages.make,
+    "children": children.make}
 # The order of families. A case's number is its place here, whichever families run.
 _TURNS = ("flags", "pairs", "shards", "flags", "tensors", "outputs", "flags", "pairs", "signals",
           "flags", "shards", "cifar", "surroundings", "flags", "pairs", "tensors", "flags",
-          "shards", "outputs", "pairs", "signals", "surroundings")
+          "shards", "outputs", "pairs", "signals", "surroundings", "stores", "filters", "pages", "children")
 
 
 def make_case(program: Program, seed: int, number: int) -> Case:

@@ -1,5 +1,6 @@
 """Runs a case in a new folder and returns the outcome."""
 
+import contextlib
 import dataclasses
 import hashlib
 import os
@@ -20,6 +21,8 @@ LIMIT_SECONDS = 60.0
 # Signals wait for their marker at most this long, then they are sent anyway.
 _MARKER_SECONDS = 10.0
 _POLL_SECONDS = 0.005
+# A run whose parent was killed ends within this time.
+_LEFT_SECONDS = 5.0
 _MOST_BYTES = 8 << 20
 # Folder in the case's folder where the program keeps files without a given name.
 DATA_FOLDER = "data"
@@ -58,6 +61,8 @@ class Outcome:
     before: dict[str, Found]
     after: dict[str, Found]
     seconds: float
+    # Names of processes that the program left running.
+    left: list[str] = dataclasses.field(default_factory=list)
 
 
 def snapshot(folder: Path) -> dict[str, Found]:
@@ -99,6 +104,28 @@ def _fill(folder: Path, case: Case) -> None:
                 path.symlink_to(target)
 
 
+def _session(leader: int) -> dict[int, str]:
+    """Returns the processes that the leader's session still has, and their names."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                name, _, rest = (entry / "stat").read_text(errors="replace").rpartition(")")
+                fields = rest.split()  # State, parent, group, session.
+                if fields[3] == str(leader) and fields[0] != "Z":
+                    found[int(entry.name)] = name.partition("(")[2]
+    return found
+
+
+def _youngest(process: int) -> int | None:
+    """Returns the last of the process's descendants, if it has any."""
+    last = None
+    with contextlib.suppress(OSError):
+        while children := Path(f"/proc/{process}/task/{process}/children").read_text().split():
+            process = last = int(children[-1])
+    return last
+
+
 class _BrokenPipe:
     """A pipe whose reader takes some bytes and then closes it."""
 
@@ -130,7 +157,7 @@ class _Running:
     def __init__(self, bench: str, case: Case, folder: Path, streams: Path):
         self._out, self._err = streams / "out", streams / "err"
         self._pipe = _BrokenPipe(case.taken_bytes) if case.stdout is Stream.broken else None
-        words = [bench, *case.args]
+        words = case.words(bench)
         redirections = [number + stream.value
                         for number, stream in (("2", case.stderr), ("1", case.stdout))
                         if stream not in (Stream.kept, Stream.broken)]
@@ -139,7 +166,7 @@ class _Running:
             words = [_SHELL, "-c", command, "sh", *words]
         environment = {name: value for name, value in os.environ.items()
                        if _INHERITED.fullmatch(name)}
-        environment |= {"LC_ALL": "C", "TMPDIR": str(folder / "tmp"),
+        environment |= {"LC_ALL": "C", "TORMENT_BENCH": bench, "TMPDIR": str(folder / "tmp"),
                         "XDG_DATA_HOME": str(folder / DATA_FOLDER)} | case.environment
         self.busy_seconds = 0.0
         self.begin = time.monotonic()
@@ -166,8 +193,12 @@ class _Running:
             time.sleep(blow.delay)
             if self.process.poll() is not None:
                 break
-            self.process.send_signal(blow.signal)
-            sent.append(blow.signal)
+            receiver = _youngest(self.process.pid) if blow.child else self.process.pid
+            if receiver is None:
+                continue
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(receiver, blow.signal)
+                sent.append(blow.signal)
         return sent
 
     def _busy_seconds(self) -> float:
@@ -186,6 +217,16 @@ class _Running:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
             return False
+
+    def left_running(self) -> list[str]:
+        """Kills what still runs a moment after the program has ended, and returns its names."""
+        until = time.monotonic() + _LEFT_SECONDS
+        while (left := _session(self.process.pid)) and time.monotonic() < until:
+            time.sleep(_POLL_SECONDS)
+        for process in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        return sorted(left.values())
 
     def printed(self) -> tuple[bytes, bytes]:
         out = self._pipe.join() if self._pipe else self._out.read_bytes()
@@ -223,8 +264,9 @@ class Workplace:
         sent = running.strike(case)
         ended = running.end()
         seconds = time.monotonic() - running.begin
+        left = running.left_running()
         out, err = running.printed()
         code = running.process.returncode
         return Outcome(status=code if code >= 0 else 128 - code, killed=code < 0, hung=not ended,
                        busy_seconds=running.busy_seconds, stdout=out, stderr=err, sent=sent,
-                       folder=folder, before=before, after=snapshot(folder), seconds=seconds)
+                       folder=folder, before=before, after=snapshot(folder), seconds=seconds, left=left)

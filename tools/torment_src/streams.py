@@ -61,6 +61,26 @@ def stderr_faults(data: bytes, wants_sentence: bool,
         yield from _sentence_faults(line[len(_SENTENCE):])
 
 
+_RESULTS_SENTENCE = "bench_results: "
+# Each of several files may have such a line.
+_RESULTS_NOTES = re.compile(r"bench_results: (?:warning|note|not stored): ")
+
+
+def results_stderr_faults(data: bytes, wants_sentence: bool) -> Iterator[tuple[str, str]]:
+    """Returns (kind, text) for faults of bench_results' stderr."""
+    text = data.decode("utf-8", "replace")
+    if match := _SANITIZERS.search(text):
+        yield "sanitizer", text[match.start():].partition("\n")[0]
+    lines = [line for line in text.split("\n") if line.startswith(_RESULTS_SENTENCE)]
+    sentences = [line for line in lines if not _RESULTS_NOTES.match(line)]
+    if len(sentences) > 1:
+        yield "sentences", f"{len(sentences)} error messages instead of one: {sentences}"
+    if wants_sentence and not lines:
+        yield "sentences", "no error message"
+    for line in lines:
+        yield from _sentence_faults(line[len(_RESULTS_SENTENCE):])
+
+
 def _sentence_faults(body: str) -> Iterator[tuple[str, str]]:
     if not body.strip():
         yield "sentences", "the error message is empty"

@@ -69,6 +69,9 @@ says err '^bench_all_reduce: --device=tpu: unknown value; accepted: cpu, gpu'
 run 2 --device=gpu --num_intra_threads=1
 says err '^bench_all_reduce: --num_intra_threads is for CPU towers'
 
+run 74 --sizes=1K --num_batches=1 --num_gpus=1 --all_reduce_spec=shm --result_file=/dev/full
+says err "^bench_all_reduce: cannot write the result file '/dev/full': "
+
 if [ $# -ge 2 ]; then
   BENCH_GPU_LIBRARY=$2
   BENCH_NCCL_LIBRARY=$2

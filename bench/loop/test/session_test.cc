@@ -199,6 +199,19 @@ TEST(Session, DoesNotBlameTheLearningRateForALossBeforeAnyUpdate) {
   }
 }
 
+TEST(Session, BlamesALargeWeightDecayForALossBeforeAnyUpdate) {
+  TinyRun tiny;
+  tiny.settings.execution.warmup.num_batches = 0;
+  tiny.settings.workload.optimizer.weight_decay = 1e300;
+  tiny.spoil_from = 0;
+  try {
+    tiny.run();
+    FAIL() << "the loss is taken for finite";
+  } catch (const LossError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("try a lower --weight_decay, which is 1e+300"));
+  }
+}
+
 TEST(Session, FailsForNanLogitsInForwardOnly) {
   TinyRun tiny;
   tiny.settings.workload.mode = RunMode::forward_only;

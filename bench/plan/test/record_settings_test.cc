@@ -15,6 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
+using ::testing::ThrowsMessage;
 
 TEST(ParseTags, TakesNamesAndValues) {
   EXPECT_THAT(parse_tags("site=ams,rack=7"), ElementsAre(Pair("rack", "7"), Pair("site", "ams")));
@@ -81,22 +82,27 @@ class CostFile : public testing::Test {
   ScratchFolder folder_;
 };
 
-TEST_F(CostFile, GivesItsValuesAndWhyOthersAreUnknown) {
-  const results::Cost cost =
-      read_cost(write(R"({"currency": "EUR", "capex": 25000, "pue": null})"));
+TEST_F(CostFile, GivesThePriceOfThisMachine) {
+  const std::string path = write(R"({"currency": "EUR", "years": 4, "pue": null, "systems": [
+      {"match": "rented", "hourly": 2}, {"match": "EPYC", "capex": 25000}]})");
+  const results::Cost cost = read_cost(path, "", "node7, AMD EPYC 9654");
   EXPECT_EQ(cost.currency, "EUR");
   EXPECT_EQ(cost.capex.value(), 25000);
+  EXPECT_EQ(cost.years.value(), 4);
   EXPECT_THAT(cost.hourly.why(), HasSubstr("does not contain it"));
   EXPECT_FALSE(cost.pue.known());
+  EXPECT_EQ(read_cost(path, "rented", "node7, AMD EPYC 9654").hourly.value(), 2);
+  EXPECT_THAT([&] { read_cost(path, "", "node8, Xeon"); },
+              ThrowsMessage<UsageError>(HasSubstr("no entry matches this machine; make a 'match' "
+                                                  "part of 'node8, Xeon'")));
 }
 
-TEST_F(CostFile, IsRefusedIfInvalid) {
-  for (const char* text :
-       {"", "[]", R"({"capex": 1})", R"({"currency": "EUR", "capx": 1})",
-        R"({"currency": "EUR", "capex": "many"})", R"({"currency": "EUR", "pue": -1})"}) {
-    EXPECT_THROW(read_cost(write(text)), DataError) << text;
-  }
-  EXPECT_THROW(read_cost("/nowhere/cost.json"), DataError);
+TEST_F(CostFile, IsReadBeforeTheRun) {
+  Flags flags;
+  flags.cost = write(R"({"currency": "EUR", "systems": [{"match": "no such name", "hourly": 2}]})");
+  EXPECT_THROW(record_settings_of(flags), UsageError);
+  flags.tags = "system=no such name 7";
+  EXPECT_EQ(record_settings_of(flags).cost.value().hourly.value(), 2);
 }
 
 /// Sets an environment variable during its lifetime.

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <sstream>
+#include <vector>
 
 #include "bench/flags/test/usage_error.h"
 #include "bench/plan/resolve_settings.h"
@@ -84,6 +86,23 @@ TEST(LargestBatchThatFits, IsRefusedWhereTheMemoryIsNotKnown) {
   EXPECT_THAT(
       usage_error([&] { choose_largest_batch(lenet("--batch_size=max"), *silent); }),
       HasSubstr("the usable memory is unknown (/proc/meminfo has no MemAvailable); give a number"));
+}
+
+TEST(FastestBatch, NotesARunThatIsMuchSlowerThanItsTrial) {
+  using std::chrono::milliseconds;
+  const ChosenBatch chosen{.batch = 8,
+                           .choice = {.rule = "auto",
+                                      .tried = {{.batch = 4, .images_per_sec = 90},
+                                                {.batch = 8, .images_per_sec = 100}}}};
+  const auto said = [&](milliseconds step) {
+    std::ostringstream err;
+    note_slower_than_trial(chosen, std::vector<std::chrono::nanoseconds>(5, step), err);
+    return err.str();
+  };
+  EXPECT_EQ(said(milliseconds(85)), "");
+  EXPECT_THAT(said(milliseconds(100)),
+              StartsWith("--batch_size=auto: the run reached 80.0 images/sec, 20 % less than the "
+                         "short trial (100.0). "));
 }
 
 TEST(FastestBatch, IsRefusedWhereNotOneImageFits) {

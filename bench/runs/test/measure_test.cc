@@ -8,6 +8,7 @@
 namespace bench {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
@@ -53,6 +54,13 @@ TEST(Measure, EndsAfterTheCurrentStepIfTheOutputIsClosed) {
   EXPECT_EQ(measured.session.stop, Stop::interrupted);
   EXPECT_TRUE(measured.attempt.succeeded());
   EXPECT_EQ(measured.session.global_steps(), 1);
+}
+
+TEST(Measure, WarnsOfFewSteps) {
+  SmallMeasurement measurement;
+  measurement();
+  EXPECT_THAT(measurement.record().quality.warnings,
+              Contains(HasSubstr("only 3 steps were measured")));
 }
 
 TEST(Measure, OmitsThePeakMemoryOfAnEarlierRun) {

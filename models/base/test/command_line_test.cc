@@ -12,6 +12,7 @@ namespace bench {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 constexpr std::array kOptions = {
@@ -77,6 +78,13 @@ TEST(Arguments, SplitNamesAtCommas) {
                 ThrowsMessage<UsageError>("--by=" + list +
                                           ": a name is missing; separate several names by commas"));
   }
+}
+
+TEST(Arguments, TakeANegatedTermOfAFilterAsAnOperand) {
+  EXPECT_THAT(parse({"-status:failed", "-tag.rack-1:a", "-oa:b"}).operands(),
+              ElementsAre("-status:failed", "-tag.rack-1:a"));
+  EXPECT_THAT(refusal({"-x:1"}), HasSubstr("-x:1: unknown option"));
+  EXPECT_THAT(refusal({"--a:b"}), HasSubstr("--a:b: unknown option"));
 }
 
 TEST(Arguments, StopAtHelp) {

@@ -35,10 +35,10 @@ TEST(NearNames, AreEmptyWhenNothingIsNear) {
 }
 
 TEST(NearNames, AllowOneChangeInFourLetters) {
-  constexpr std::array<std::string_view, 2> kOptions = {"store", "format"};
-  EXPECT_THAT(near_names("stor", kOptions), ElementsAre("store"));
-  EXPECT_THAT(near_names("stre", kOptions), ElementsAre("store"));
-  EXPECT_THAT(near_names("sort", kOptions), IsEmpty());
+  constexpr std::array<std::string_view, 2> kNames = {"store", "format"};
+  EXPECT_THAT(near_names("stor", kNames), ElementsAre("store"));
+  EXPECT_THAT(near_names("stre", kNames), ElementsAre("store"));
+  EXPECT_THAT(near_names("sort", kNames), IsEmpty());
 }
 
 TEST(NearNames, ListWhatBeginsWithThreeLetters) {

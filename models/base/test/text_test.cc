@@ -29,6 +29,13 @@ TEST(Printable, EscapesControlCharacters) {
             "\\xc2\\x9b31m");  // C1's control sequence introducer
 }
 
+TEST(Printable, EscapesCharactersThatChangeTheDirectionOfText) {
+  EXPECT_EQ(printable("a\u202egpj.exe"), "a\\xe2\\x80\\xaegpj.exe");
+  EXPECT_EQ(printable("\u202a\u2069"), "\\xe2\\x80\\xaa\\xe2\\x81\\xa9");
+  EXPECT_EQ(printable("\u200e\u061c"), "\\xe2\\x80\\x8e\\xd8\\x9c");
+  EXPECT_EQ(printable("עברית \u200d \u2029 →"), "עברית \u200d \u2029 →");
+}
+
 TEST(Printable, EscapesInvalidUtf8) {
   EXPECT_EQ(printable("\xff"), "\\xff");
   EXPECT_EQ(printable("\x9b"

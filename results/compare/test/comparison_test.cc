@@ -42,6 +42,19 @@ TEST(Comparison, FindsEqualRunsEquivalent) {
   EXPECT_EQ(exit_status(std::span(&comparison, 1), true), 0);
 }
 
+TEST(QualityNotes, JoinWarningsThatDifferOnlyInNumbers) {
+  std::vector<StoredRun> runs = made_runs(4, {}, 0.01, 1);
+  const std::vector<std::string> warnings = {"steal of 3.5 % on x86", "steal of 12 % on x86",
+                                             "steal of 4 % on x86", "swap is in use"};
+  std::vector<const StoredRun*> pointers;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].record["quality"]["warnings"] = {warnings[i]};
+    pointers.push_back(&runs[i]);
+  }
+  EXPECT_THAT(quality_notes(pointers), ElementsAre("steal of 3.5 to 12 % on x86 (3 of 4 runs)",
+                                                   "swap is in use (1 of 4 runs)"));
+}
+
 TEST(Comparison, GroupsRowsByAFieldWithAGeometricMeanEach) {
   std::vector<StoredRun> base;
   std::vector<StoredRun> other;
@@ -234,6 +247,61 @@ TEST(Comparison, OmitsRunsThatFailed) {
 
 TEST(Comparison, RefusesAnUnknownMetric) {
   EXPECT_THROW(compared({made_run({})}, {made_run({})}, {.metrics = {"speed"}}), DataError);
+}
+
+/// Runs whose records say that other programs used the machine.
+std::vector<StoredRun> disturbed_runs_of(std::vector<StoredRun> runs, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) mark_disturbed(runs[i]);
+  return runs;
+}
+
+TEST(Comparison, OfDisturbedRunsIsNoRegression) {
+  const std::vector<StoredRun> base = made_runs(6, {.rate = 100}, 0.005, 1);
+  const std::vector<StoredRun> slow = disturbed_runs_of(made_runs(6, {.rate = 60}, 0.005, 2), 6);
+  for (const Comparison& comparison : {compared(base, slow), compared(slow, base)}) {
+    EXPECT_EQ(comparison.rows[0].verdict, ChangeVerdict::kDisturbed);
+    EXPECT_EQ(exit_status(std::span(&comparison, 1), false), 0);
+    EXPECT_EQ(exit_status(std::span(&comparison, 1), true), 4);
+    EXPECT_THAT(verdict_text(comparison.rows[0], {}), HasSubstr("use compare --run"));
+    EXPECT_THAT(remarks(comparison), Contains(HasSubstr(": other programs used the processors")));
+  }
+  const Comparison trusted = compared(base, slow, {.trust_disturbed = true});
+  EXPECT_EQ(trusted.rows[0].verdict, ChangeVerdict::kRegressed);
+  EXPECT_EQ(exit_status(std::span(&trusted, 1), false), 1);
+}
+
+TEST(Comparison, OneDisturbedRunInEightHidesNoRegression) {
+  const std::vector<StoredRun> base = made_runs(8, {.rate = 100}, 0.005, 1);
+  const std::vector<StoredRun> other = made_runs(8, {.rate = 98}, 0.005, 2);
+  EXPECT_EQ(compared(base, disturbed_runs_of(other, 1)).rows[0].verdict, ChangeVerdict::kRegressed);
+  EXPECT_EQ(compared(base, disturbed_runs_of(other, 2)).rows[0].verdict, ChangeVerdict::kDisturbed);
+}
+
+TEST(Comparison, PairsAreDisturbedOnlyIfOneSideIsMoreThanTheOther) {
+  const std::vector<StoredRun> base = made_runs(8, {.rate = 100}, 0.005, 1);
+  const std::vector<StoredRun> other = made_runs(8, {.rate = 98}, 0.005, 2);
+  const CompareOptions paired{.paired = true};
+  EXPECT_EQ(
+      compared(disturbed_runs_of(base, 8), disturbed_runs_of(other, 8), paired).rows[0].verdict,
+      ChangeVerdict::kRegressed);
+  const Comparison one_side = compared(base, disturbed_runs_of(other, 5), paired);
+  EXPECT_EQ(one_side.rows[0].verdict, ChangeVerdict::kDisturbed);
+  EXPECT_THAT(verdict_text(one_side.rows[0], {}), HasSubstr("run again on a quiet machine"));
+}
+
+TEST(Comparison, MemoryIsJudgedOnADisturbedMachineToo) {
+  std::vector<StoredRun> base = disturbed_runs_of(made_runs(8, {}, 0.005, 1), 8);
+  std::vector<StoredRun> other = disturbed_runs_of(made_runs(8, {}, 0.005, 2), 8);
+  for (auto* side : {&base, &other}) {
+    for (StoredRun& run : *side) {
+      run.metrics["peak_rss"] = {
+          .value = run.metrics["images_per_sec"].value * (side == &other ? 1.2e6 : 1e6),
+          .unit = "bytes",
+          .better = Better::kLower};
+    }
+  }
+  EXPECT_EQ(compared(base, other, {.metrics = {"peak_rss"}}).rows[0].verdict,
+            ChangeVerdict::kRegressed);
 }
 
 TEST(Comparison, RarelyFindsRegressionsInEqualRuns) {

@@ -95,6 +95,7 @@ TEST(Forms, MarkdownEscapesAndFolds) {
   EXPECT_THAT(text, HasSubstr("vgg&lt;16>"));
   EXPECT_THAT(text, HasSubstr("<details>"));
   EXPECT_EQ(markdown_cell("a|b\n<i>*"), "a\\|b &lt;i>\\*");
+  EXPECT_EQ(markdown_cell("\x1b[31m\u202e"), "\\\\x1b[31m\\\\xe2\\\\x80\\\\xae");
 }
 
 TEST(Forms, MarkdownFitsIntoAComment) {
@@ -131,6 +132,7 @@ TEST(Forms, HtmlHasARatioPerRowAndEveryRunAsADot) {
   EXPECT_EQ(count("<circle class=\"ratio"), 2);
   EXPECT_EQ(count("<circle class=\"run\""), 32);
   EXPECT_EQ(count("<svg "), 3);
+  EXPECT_THAT(page, HasSubstr("<title>CNN benchmarks: new compared with base</title>"));
   EXPECT_THAT(page, HasSubstr("1 regressed, 0 improved, 1 inconclusive of 2 rows."));
   EXPECT_THAT(page, HasSubstr("<strong class=\"warn\">REGRESSED</strong>"));
   EXPECT_THAT(page, HasSubstr("differs: host.kernel 6.1.0-28 -&gt; 6.1.0-31"));
@@ -139,6 +141,24 @@ TEST(Forms, HtmlHasARatioPerRowAndEveryRunAsADot) {
   const std::size_t data = page.find(head) + head.size();
   const auto json = nlohmann::json::parse(page.substr(data, page.find("</script>", data) - data));
   EXPECT_EQ(json["comparisons"][0]["rows"][0]["base"]["values"].size(), 8);
+}
+
+TEST(Forms, CountADisturbedRowAndSkipIt) {
+  std::vector<StoredRun> base = made_runs(8, {.rate = 100}, 0.003, 1);
+  for (StoredRun& run : base) mark_disturbed(run);
+  const Comparison comparison =
+      compare({.name = "base", .runs = base},
+              {.name = "new", .runs = made_runs(8, {.rate = 150}, 0.003, 2)}, {});
+  const std::span one(&comparison, 1);
+  EXPECT_EQ(verdicts_text(one), "0 regressed, 0 improved, 0 inconclusive, 1 disturbed of 1 row");
+  std::ostringstream junit;
+  print_junit(junit, one);
+  EXPECT_THAT(junit.str(), HasSubstr("failures=\"0\" skipped=\"1\""));
+  EXPECT_THAT(junit.str(), HasSubstr("<skipped message=\"disturbed ("));
+  const auto row = comparisons_json(one)["comparisons"][0]["rows"][0];
+  EXPECT_EQ(row["verdict"], "disturbed");
+  EXPECT_EQ(row["disturbed_runs"]["base"], 8);
+  EXPECT_EQ(row["disturbed_runs"]["new"], 0);
 }
 
 TEST(Forms, JunitFailsRegressedAndSkipsInconclusiveRows) {

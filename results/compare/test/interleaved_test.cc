@@ -66,7 +66,7 @@ TEST_F(Interleaved, AlternatesTheOrderOfPairs) {
   EXPECT_THAT(order(), ElementsAre("a", "b", "b", "a", "a", "b"));
   EXPECT_EQ(runs.base.size(), 3);
   EXPECT_EQ(runs.other.size(), 3);
-  EXPECT_FALSE(runs.interrupted);
+  EXPECT_EQ(runs.interrupted_by, 0);
 }
 
 TEST_F(Interleaved, AnInterruptLeavesWholePairs) {
@@ -74,7 +74,7 @@ TEST_F(Interleaved, AnInterruptLeavesWholePairs) {
       plan(8), [](const InterleavedRuns& so_far, const StoredRun& /*run*/, bool /*is_other*/) {
         if (so_far.base.size() + so_far.other.size() == 5) (void)std::raise(SIGINT);
       });
-  EXPECT_TRUE(runs.interrupted);
+  EXPECT_EQ(runs.interrupted_by, SIGINT);
   EXPECT_EQ(runs.base.size(), 2);
   EXPECT_EQ(runs.other.size(), 2);
   EXPECT_EQ(order().size(), 5);
@@ -86,7 +86,7 @@ TEST_F(Interleaved, ACommandGetsTheSignalOnce) {
     std::ofstream(folder_ / "signals")
         << "#!/bin/sh\n"
            "cd \"${0%/*}\"\n"
-           "trap 'echo INT >> got' INT\ntrap 'echo TERM >> got' TERM\n"
+           "for one in INT TERM HUP QUIT; do trap \"echo $one >> got\" $one; done\n"
            "set -- \"$1\" \"$2\" $(cat /proc/$$/stat)\n"
            "[ \"$7\" != \"$(cut -d' ' -f5 /proc/$2/stat)\" ] && echo own > got\n"
            "kill -\"$1\" \"$2\"\n"
@@ -97,12 +97,36 @@ TEST_F(Interleaved, ACommandGetsTheSignalOnce) {
     std::filesystem::permissions(folder_ / "signals", std::filesystem::perms::owner_all);
     InterleavedPlan signalling = plan(2);
     signalling.base = fmt::format("{} {} {}", (folder_ / "signals").string(), signal, ::getpid());
-    EXPECT_TRUE(run_interleaved(signalling, ignore).interrupted);
+    EXPECT_NE(run_interleaved(signalling, ignore).interrupted_by, 0);
     std::ifstream file(folder_ / "got");
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
   EXPECT_EQ(got("INT"), "own\nINT\n");
   EXPECT_EQ(got("TERM"), "own\nTERM\n");
+  EXPECT_EQ(got("HUP"), "own\nHUP\n");
+  EXPECT_EQ(got("QUIT"), "own\nQUIT\n");
+}
+
+TEST_F(Interleaved, NamesTheSignalThatEndedTheRuns) {
+  for (const int signal : {SIGTERM, SIGHUP, SIGQUIT}) {
+    const InterleavedRuns runs =
+        run_interleaved(plan(8), [&](const InterleavedRuns& /*so_far*/, const StoredRun& /*run*/,
+                                     bool /*is_other*/) { (void)std::raise(signal); });
+    EXPECT_EQ(runs.interrupted_by, signal);
+  }
+}
+
+TEST_F(Interleaved, LeavesAHangUpIgnoredAsUnderNohup) {
+  struct sigaction before {};
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  ASSERT_EQ(sigaction(SIGHUP, &ignored, &before), 0);
+  const InterleavedRuns runs =
+      run_interleaved(plan(1), [](const InterleavedRuns& /*so_far*/, const StoredRun& /*run*/,
+                                  bool /*is_other*/) { (void)std::raise(SIGHUP); });
+  (void)sigaction(SIGHUP, &before, nullptr);
+  EXPECT_EQ(runs.interrupted_by, 0);
+  EXPECT_EQ(runs.other.size(), 1);
 }
 
 TEST_F(Interleaved, ACommandThatFailsIsNamedWithItsLog) {

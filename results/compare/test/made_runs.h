@@ -52,6 +52,11 @@ inline StoredRun made_run(const MadeRun& made) {
   return run;
 }
 
+/// Lets the run's record say that other programs used the machine.
+inline void mark_disturbed(StoredRun& run) {
+  run.record["load"]["busy_processes"] = {{{"name", "spinner"}, {"processors", 1.0}}};
+}
+
 /// `n` runs around `made.rate`, with a coefficient of variation.
 inline std::vector<StoredRun> made_runs(std::size_t n, const MadeRun& made, double cv,
                                         std::uint64_t seed) {

@@ -65,6 +65,26 @@ TEST(RoundTrip, TensorFlowsRunLogIsTheSameASecondTime) {
   EXPECT_EQ(format_to_write("tf-logs").write(back)[0].contents, first[0].contents);
 }
 
+TEST(RoundTrip, TensorFlowsLogsOfSeveralRunsAreReadFromTheirFolder) {
+  nlohmann::json other = example_run().record;
+  other["source"]["git_rev"] = "def456";
+  other["record_id"] = content_id(other);
+  const std::vector<StoredRun> sent = {example_run(), run_of(other)};
+  const ScratchFolder folder;
+  write_outputs(format_to_write("tf-logs").write(sent), folder.path());
+  EXPECT_EQ(files_with_runs(folder.path()).size(), 2U);
+  std::set<std::string> revisions;
+  for (const StoredRun& run : runs_in(folder.path())) revisions.insert(run.git_rev);
+  EXPECT_EQ(revisions, (std::set<std::string>{"abc123", "def456"}));
+}
+
+TEST(RoundTrip, BothOfTensorFlowsLogsGiveTheSameRun) {
+  const ScratchFolder folder;
+  write_outputs(format_to_write("tf-logs").write(std::vector{example_run()}), folder.path());
+  EXPECT_EQ(read_foreign(folder.path() / "benchmark_run.log"),
+            read_foreign(folder.path() / "metric.log"));
+}
+
 TEST(RoundTrip, CsvKeepsEveryColumnAndMetric) {
   const StoredRun back = there_and_back("csv");
   const StoredRun sent = example_run();
@@ -75,6 +95,22 @@ TEST(RoundTrip, CsvKeepsEveryColumnAndMetric) {
   EXPECT_EQ(text_field(back.record, "cpu.model"), "EPYC <9654>");
   EXPECT_EQ(text_field(back.record, "workload.dtype"), "f32");
   EXPECT_EQ(text_field(back.record, "imported.record_id"), sent.record_id);
+}
+
+TEST(RoundTrip, CsvKeepsATextThatASpreadsheetWouldCompute) {
+  nlohmann::json record = example_run().record;
+  record["label"] = "=HYPERLINK(\"x\")";
+  record["tags"] = {{"site", "@ams"}, {"rack", "'7"}};
+  record["record_id"] = content_id(record);
+  const ScratchFolder folder;
+  const Outputs outputs = format_to_write("csv").write(std::vector{run_of(record)});
+  EXPECT_NE(outputs[0].contents.find("\"'=HYPERLINK(\"\"x\"\")\""), std::string::npos);
+  EXPECT_NE(outputs[0].contents.find(",'@ams,"), std::string::npos);
+  write_outputs(outputs, folder.path());
+  const StoredRun back = run_of(read_foreign(folder.path() / outputs[0].name).front());
+  EXPECT_EQ(back.label, "=HYPERLINK(\"x\")");
+  EXPECT_EQ(back.tags.at("site"), "@ams");
+  EXPECT_EQ(back.tags.at("rack"), "'7");
 }
 
 TEST(RoundTrip, GoogleBenchmarkKeepsEveryMetricAsACounter) {

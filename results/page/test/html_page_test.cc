@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "results/page/markup.h"
 #include "results/page/plots.h"
 #include "results/page/sort_script.h"
 
@@ -32,6 +33,14 @@ TEST(HtmlPage, TextIsEscaped) {
   EXPECT_THAT(page, HasSubstr("<h2>First &amp; foremost</h2>"));
   EXPECT_THAT(page, HasSubstr("<a href=\"#first\">First &amp; foremost</a>"));
   EXPECT_THAT(page, HasSubstr(R"({"name": "\u003c/script>\u003cb>"})"));
+}
+
+TEST(HtmlTable, LabelsTheCellsOfCards) {
+  HtmlTable table("speeds", {"workload", "a &amp; b"});
+  table.as_cards();
+  table.row({"lenet", "7"});
+  EXPECT_THAT(table.html(), HasSubstr("<div class=\"wide cards\""));
+  EXPECT_THAT(table.html(), HasSubstr("<td data-label=\"a &amp; b\">7</td>"));
 }
 
 // Python: base64.b64encode(hashlib.sha256(b"abc").digest()).

@@ -63,6 +63,49 @@ TEST(QualityScore, JudgesTheSteps) {
                           "10 points: the clock fell from 3000 to 2500 MHz"));
 }
 
+/// A run of 100 steps of 10 ms, of which one took `longest` seconds.
+Record record_with_a_step_of(double longest) {
+  Record record = fine_record();
+  record.metrics.push_back({.name = "step_time.mean", .value = (0.99 + longest) / 100});
+  record.metrics.push_back({.name = "step_time.median", .value = 0.01});
+  record.metrics.push_back({.name = "step_time.max", .value = longest});
+  return record;
+}
+
+TEST(QualityScore, DeductsForARunThatWasStopped) {
+  Record record = record_with_a_step_of(4);
+  EXPECT_THAT(step_warnings(record),
+              ElementsAre("one step took 400 times the median; was the run stopped?"));
+  add_quality_score(record);
+  EXPECT_EQ(record.quality.score.value(), 80);
+  EXPECT_THAT(record.quality.deductions,
+              ElementsAre("20 points: one step took 400 times the median"));
+}
+
+TEST(QualityScore, ToleratesALongStepThatHardlyChangesTheSpeed) {
+  EXPECT_THAT(step_warnings(record_with_a_step_of(0.09)), IsEmpty());
+  Record record = fine_record();
+  record.metrics = {{.name = "step_time.n", .value = std::int64_t{10000}},
+                    {.name = "step_time.mean", .value = 0.01},
+                    {.name = "step_time.median", .value = 0.01},
+                    {.name = "step_time.max", .value = 0.2}};
+  EXPECT_THAT(step_warnings(record), IsEmpty()) << "0.2 % of the run";
+}
+
+TEST(QualityScore, WarnsOfFewSteps) {
+  Record record = fine_record();
+  record.metrics = {{.name = "step_time.n", .value = std::int64_t{1}}};
+  EXPECT_THAT(step_warnings(record),
+              ElementsAre(::testing::StartsWith("only 1 step was measured")));
+  record.metrics = {{.name = "step_time.n", .value = std::int64_t{29}}};
+  EXPECT_THAT(step_warnings(record),
+              ElementsAre(::testing::StartsWith("only 29 steps were measured")));
+  record.metrics = {{.name = "step_time.n", .value = std::int64_t{30}}};
+  EXPECT_THAT(step_warnings(record), IsEmpty());
+  record.metrics = {{.name = "step_time.n", .value = std::int64_t{0}}};
+  EXPECT_THAT(step_warnings(record), IsEmpty()) << "the run says so elsewhere";
+}
+
 TEST(QualityScore, IsZeroForAFailedRunAndNeverNegative) {
   Record record = fine_record();
   record.status = Status::kFailed;

@@ -161,7 +161,9 @@ TEST(RecordJson, HoldsLabelsAndConditions) {
   record.cost = Cost{.currency = "EUR",
                      .capex = 25000.0,
                      .hourly = Unknown{"bought"},
+                     .watts = 400.0,
                      .years = 4.0,
+                     .utilization = 0.8,
                      .kwh_price = 0.25,
                      .pue = 1.5};
   record.load.busy = std::vector<BusyProcess>{{"cc1plus", 1.5}};
@@ -180,6 +182,8 @@ TEST(RecordJson, HoldsLabelsAndConditions) {
   EXPECT_EQ(out["order_index"], 2);
   EXPECT_EQ(out["violations"], json({"dirty"}));
   EXPECT_EQ(out["cost"]["capex"], 25000.0);
+  EXPECT_EQ(out["cost"]["watts"], 400.0);
+  EXPECT_EQ(out["cost"]["utilization"], 0.8);
   EXPECT_EQ(out["capture_errors"]["cost.hourly"], "bought");
   EXPECT_EQ(out["load"]["busy_processes"][0]["name"], "cc1plus");
   EXPECT_EQ(out["energy"]["domains"][0]["joules"], 12.5);

@@ -113,7 +113,7 @@ Record full_record() {
   record.towers = {{.processors = {0, 1}, .mean = parts}};
   record.scaling = {1, 12.5, 0.75, parts};
   record.roof = {1e12, 1e10, 1e9, 0.1, 0.5};
-  record.cost = Cost{"EUR", 25e3, 1.5, 4.5, 0.25, 1.25};
+  record.cost = Cost{"EUR", 25e3, 1.5, 450.0, 4.5, 0.5, 0.25, 1.25};
   record.metrics = {{.name = "peak_rss", .value = 1, .unit = "bytes"}};
   record.series = {{nanoseconds(5)}, {nanoseconds(4)}, {0.5}, {0.25}, {0.75}};
   record.implementations = {{"conv2d", "brgconv", "NHWC", 53}};

@@ -6,7 +6,8 @@
 Checks:
 - The page loads nothing, and the console is silent.
 - Every drawing has a text alternative. Labels neither overlap nor leave their drawing.
-- The page is at most as wide as the screen.
+- The page is at most as wide as the screen, and cards do not scroll sideways.
+- The report's choice is on the first screen.
 - A click on a table's heading sorts the table.
 - Without scripts, the page is complete.
 
@@ -35,6 +36,10 @@ function look(doc, view, width, scripts) {
   for (const name of loaded) found.push('loads ' + name);
   if (doc.documentElement.scrollWidth > doc.documentElement.clientWidth)
     found.push('is ' + doc.documentElement.scrollWidth + ' wide');
+  for (const cards of doc.querySelectorAll('.cards'))
+    if (cards.scrollWidth > cards.clientWidth) found.push('cut off: cards are ' + cards.scrollWidth + ' wide');
+  for (const choice of doc.querySelectorAll('.choice'))
+    if (choice.getBoundingClientRect().bottom > view.innerHeight) found.push('not on the first screen: the choice');
   const drawings = doc.querySelectorAll('svg');
   for (const svg of drawings) {
     const name = (svg.querySelector('title') || {textContent: '?'}).textContent;
@@ -192,6 +197,8 @@ def main() -> int:
             "no text alternative": report.replace('<svg role="img"', "<svg", 1),
             "console": report.replace("<main>", '<main><img src="http://127.0.0.1:9/x.png">', 1),
             "wide": report.replace("<main>", '<main><div style="width:3000px">wide</div>', 1),
+            "cut off": report.replace(".cards thead { display: none; }", ".cards td { min-width: 500px; }", 1),
+            "not on the first screen": report.replace("<main>", '<main><div style="height:900px"></div>', 1),
             "does not sort": report.replace("? 'descending'", "? 'up'", 1).replace("!== 'ascending'", "=== ''", 1),
             "without scripts": re.sub("<meta http-equiv[^>]*>", "", report).replace(
                 "</main>", "</main><script>document.body.append(document.querySelector('svg').cloneNode(true))</script>"),

@@ -34,10 +34,10 @@ TEST(HeldBackBy, NamesTheDevicesLimitIfItsRoofIsKnown) {
 
 TEST(HeldBackBy, CountsTheRunsWithOtherWork) {
   StoredRun busy = run_of(0, {{"arithmetic_share", nullptr}});
-  busy.record["quality"]["warnings"] = {"other work keeps 1 of 2 processors busy"};
+  busy.record["load"]["busy_processes"] = {{{"name", "spinner"}, {"processors", 1.0}}};
   const StoredRun quiet = run_of(0, {{"arithmetic_share", nullptr}});
   const std::array<const StoredRun*, 2> both = {&busy, &quiet};
-  EXPECT_EQ(held_back_by(both), "device; other programs disturbed 1 of 2 runs");
+  EXPECT_EQ(held_back_by(both), "device; 1 of 2 runs were disturbed");
 }
 
 }  // namespace

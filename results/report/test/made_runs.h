@@ -21,6 +21,11 @@ struct MadeRun {
   double speed = 100;
   double joules = 0;  ///< Per image; 0: unknown.
   std::string status = "ok";
+  std::string mode = "train";
+  std::string dtype = "f32";
+  std::string backend = "onednn";
+  bool disturbed = false;  ///< Other programs used the machine.
+  nlohmann::json cost{};   ///< In the record; may be null.
 };
 
 /// A run with a small record of these values.
@@ -31,10 +36,10 @@ inline StoredRun made_run(const MadeRun& made, std::int64_t second = 0) {
       {"time", {{"start_utc", "2026-01-31T12:00:" + std::to_string(10 + second) + ".000Z"}}},
       {"workload",
        {{"model", made.model},
-        {"mode", "train"},
-        {"dtype", "f32"},
+        {"mode", made.mode},
+        {"dtype", made.dtype},
         {"data", "synthetic"},
-        {"backend", "onednn"},
+        {"backend", made.backend},
         {"batch_per_device", 8},
         {"devices", made.devices},
         {"global_batch", 8 * made.devices},
@@ -58,6 +63,12 @@ inline StoredRun made_run(const MadeRun& made, std::int64_t second = 0) {
          {"better", "higher"}}}},
       {"quality",
        {{"warnings", {"other work keeps about 1.5 of 2 processors busy", "a </script> b"}}}}};
+  if (made.disturbed) {
+    record["load"]["busy_processes"] = {{{"name", "spinner"}, {"processors", 1.0}}};
+  }
+  if (!made.cost.is_null()) {
+    record["cost"] = made.cost;
+  }
   for (int i = 0; i < made.devices && !made.gpu.empty(); ++i) {
     record["gpu"].push_back({{"name", made.gpu}});
   }
@@ -69,10 +80,10 @@ inline StoredRun made_run(const MadeRun& made, std::int64_t second = 0) {
   return stored_run(record, "made");
 }
 
-/// Six repeats around `made.speed`: 1 % apart.
-inline void add_repeats(std::vector<StoredRun>& runs, MadeRun made) {
+/// Repeats around `made.speed`: 1 % apart.
+inline void add_repeats(std::vector<StoredRun>& runs, MadeRun made, int repeats = 6) {
   const double centre = made.speed;
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < repeats; ++i) {
     made.speed = centre * (1 + 0.01 * (i - 2.5));
     runs.push_back(made_run(made, i));
   }

@@ -17,13 +17,13 @@ using ::testing::Not;
 std::string page_of(bool anonymize = false) {
   std::vector<StoredRun> runs;
   add_repeats(runs, {.model = "lenet", .threads = 1, .speed = 100, .joules = 0.5});
-  add_repeats(runs, {.model = "lenet", .threads = 2, .speed = 180});
+  add_repeats(runs, {.model = "lenet", .threads = 2, .speed = 180, .disturbed = true});
   add_repeats(runs, {.model = "<b>&\"", .threads = 2, .speed = 20});
   add_repeats(runs, {.model = "lenet", .threads = 2, .devices = 2, .speed = 300});
   runs.push_back(made_run({.status = "failed"}, 30));
   PageOptions options;
   options.report.anonymize = anonymize;
-  options.cost = CostModel{.currency = "EUR", .systems = {{.match = "1 thread", .hourly = 2.0}}};
+  options.prices = {{.match = "1 thread", .currency = "EUR", .hourly = 2.0}};
   return report_page(runs, options);
 }
 
@@ -42,7 +42,7 @@ TEST(Page, NeedsNoNetwork) {
 TEST(Page, TextOfRecordsCannotBecomeMarkup) {
   const std::string page = page_of();
   EXPECT_THAT(page, Not(HasSubstr("<b>&\"")));
-  EXPECT_THAT(page, HasSubstr("&lt;b&gt;&amp;&quot; train"));
+  EXPECT_THAT(page, HasSubstr("&lt;b&gt;&amp;&quot;, training"));
   EXPECT_THAT(page, HasSubstr("a &lt;/script&gt; b"));
   const std::size_t data = page.find("id=\"data\">");
   const std::size_t end = page.find("</script>", data);
@@ -83,15 +83,32 @@ TEST(Page, DefinesTheGeometricMeanAsComputed) {
   EXPECT_THAT(page, HasSubstr("difference of the medians of the logarithms"));
 }
 
-TEST(Page, HasEverySectionAndADrawingPerWorkload) {
+TEST(Page, HasTheConclusionFirstAndTheStatisticsInTheAppendix) {
   const std::string page = page_of();
-  for (const char* id : {"systems", "matrix", "means", "ratios", "runs", "scaling", "energy",
-                         "cost", "bounds", "quality", "published", "definitions", "disclosure"}) {
-    EXPECT_THAT(page, HasSubstr("<section id=\"" + std::string(id) + "\"")) << id;
+  std::size_t last = 0;
+  for (const char* id :
+       {"conclusion", "matrix", "cost", "scaling", "energy", "appendix", "systems", "intervals",
+        "means", "ratios", "runs", "bounds", "quality", "definitions", "published", "disclosure"}) {
+    const std::size_t at = page.find("<section id=\"" + std::string(id) + "\"");
+    EXPECT_GT(at, last) << id << ": missing, or in another order";
+    last = at;
     EXPECT_THAT(page, HasSubstr("href=\"#" + std::string(id) + "\"")) << id;
   }
   EXPECT_THAT(page, HasSubstr("1 run is omitted"));
   EXPECT_THAT(page, HasSubstr("other work keeps about N of N processors busy"));
+}
+
+TEST(Page, MarksDisturbedCells) {
+  std::vector<StoredRun> runs;
+  add_repeats(runs, {.threads = 1, .speed = 50, .disturbed = true});
+  add_repeats(runs, {.threads = 2, .speed = 100});
+  const std::string page = report_page(runs, {});
+  EXPECT_THAT(page, HasSubstr("Reference system: <b>2 threads"));
+  EXPECT_THAT(page, HasSubstr("a stop disturbed: 1."));
+  EXPECT_THAT(page, HasSubstr("disturbed: 6 of 6 runs"));
+  EXPECT_THAT(page, HasSubstr("<small>? 0.50×"));
+  EXPECT_THAT(page, Not(HasSubstr("<small>▼")));
+  EXPECT_THAT(page_of(), Not(HasSubstr("a stop disturbed:")));
 }
 
 TEST(Page, EveryDrawingHasATitleAndADescription) {

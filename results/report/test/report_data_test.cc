@@ -6,13 +6,9 @@
 #include <cmath>
 
 #include "models/base/errors.h"
-#include "models/base/test/scratch_folder.h"
-#include "results/report/cost.h"
 #include "results/report/disclosure.h"
 #include "results/report/test/made_runs.h"
 #include "results/stats/mann_whitney.h"
-
-#include <fstream>
 
 namespace bench::results {
 namespace {
@@ -39,7 +35,7 @@ TEST(ReportData, SystemsAreColumnsAndWorkloadsRows) {
   const ReportData data = report_data(runs, {});
   ASSERT_EQ(data.systems.size(), 3U);
   ASSERT_EQ(data.rows.size(), 2U);
-  EXPECT_EQ(data.rows[0].name, "lenet train bs8 f32");
+  EXPECT_EQ(data.rows[0].name, "lenet, training, batch 8, f32");
   EXPECT_EQ(data.systems[0].name, "1 thread");
   EXPECT_EQ(data.systems[2].name, "4 threads");  // Has the fewest workloads.
   EXPECT_TRUE(data.rows[1].cells[2].empty());
@@ -86,13 +82,15 @@ TEST(ReportData, RowsOfDifferentWorkloadsHaveDifferentNames) {
   const ReportData data = report_data(runs, {});
   std::vector<std::string> names;
   for (const ReportRow& row : data.rows) names.push_back(row.name);
-  EXPECT_THAT(
-      names, UnorderedElementsAre("alexnet train bs8 f32", "lenet train bs8 f32 (optimizer adam)",
-                                  "lenet train bs8 f32 (optimizer sgd)", "lenet train bs8 x4 f32"));
+  EXPECT_THAT(names, UnorderedElementsAre("alexnet, training, batch 8, f32",
+                                          "lenet, training, batch 8, f32 (optimizer adam)",
+                                          "lenet, training, batch 8, f32 (optimizer sgd)",
+                                          "lenet, training, 4 devices with batch 8 each, f32"));
   ASSERT_EQ(data.scaling.size(), 1U);
-  EXPECT_THAT(data.scaling[0].name, StartsWith("lenet train bs8 f32 (optimizer adam), "));
-  EXPECT_EQ(workload_name(data, runs.front()), "lenet train bs8 f32 (optimizer sgd)");
-  EXPECT_THAT(disclosure(data, false), HasSubstr(">lenet train bs8 f32 (optimizer adam)</td>"));
+  EXPECT_THAT(data.scaling[0].name, StartsWith("lenet, training, batch 8, f32 (optimizer adam), "));
+  EXPECT_EQ(workload_name(data, runs.front()), "lenet, training, batch 8, f32 (optimizer sgd)");
+  EXPECT_THAT(disclosure(data, false),
+              HasSubstr(">lenet, training, batch 8, f32 (optimizer adam)</td>"));
 }
 
 TEST(ReportData, AReferenceMustNameOneSystem) {
@@ -192,41 +190,34 @@ TEST(ReportData, ImagesPerJouleAreOfTheRunsThatKnow) {
   EXPECT_FALSE(report_data(grid(), {}).rows[0].cells[0].images_per_joule.has_value());
 }
 
-CostModel cost_of_text(const std::string& text) {
-  const ScratchFolder folder;
-  std::ofstream(folder.path() / "cost.json") << text;
-  return read_cost_file(folder.path() / "cost.json");
+TEST(ReportData, AGpuAndACpuShareAWorkload) {
+  std::vector<StoredRun> runs;
+  add_repeats(runs, {.threads = 2, .speed = 100});
+  add_repeats(runs, {.threads = 4, .gpu = "H100", .speed = 900, .backend = "cuda"});
+  ReportData data = report_data(runs, {});
+  ASSERT_EQ(data.rows.size(), 1U);
+  EXPECT_TRUE(data.rows[0].cells[1].log_ratio.has_value());
+  EXPECT_EQ(workload_name(data, runs.back()), data.rows[0].name);
+  // Two backends on one system: their speeds must not mix.
+  add_repeats(runs, {.threads = 2, .speed = 10, .backend = "reference"});
+  EXPECT_EQ(report_data(runs, {}).rows.size(), 3U);
 }
 
-TEST(Cost, IsTheFormulaOfPriceAndPower) {
-  const CostModel model = cost_of_text(
-      R"({"currency": "EUR", "years": 2, "utilization": 0.5, "kwh_price": 0.2, "pue": 1.5,
-          "systems": [{"match": "EPYC", "capex": 1000, "watts": 100},
-                      {"match": "rented", "hourly": 2}, {"match": "dark", "capex": 1000}]})");
-  const double energy = 2 * 8760 * 1.5 * 0.1 * 0.2;
-  EXPECT_NEAR(*images_per_currency(model, *cost_of(model, "an EPYC"), 10),
-              10 * 3600.0 * 8760 * 2 * 0.5 / (1000 + energy), 1e-6);
-  EXPECT_NEAR(*images_per_currency(model, *cost_of(model, "rented"), 10), 18000, 1e-9);
-  EXPECT_FALSE(images_per_currency(model, *cost_of(model, "dark"), 10).has_value());
-  EXPECT_EQ(cost_of(model, "other"), nullptr);
+TEST(ReportData, AnUndisturbedSystemIsTheReference) {
+  std::vector<StoredRun> runs;
+  add_repeats(runs, {.threads = 1, .speed = 100, .disturbed = true});
+  add_repeats(runs, {.threads = 2, .speed = 100});
+  EXPECT_EQ(report_data(runs, {}).systems.front().name, "2 threads");
 }
 
-TEST(Cost, AMistakeInTheFileIsNamed) {
-  const auto expect = [](const std::string& text, const std::string& part) {
-    EXPECT_THAT([&] { cost_of_text(text); }, ThrowsMessage<UsageError>(HasSubstr(part))) << text;
-  };
-  expect("{", "the file is not valid JSON");
-  expect("[]", "the file must be a JSON object");
-  expect(R"({"systems": []})", "the file needs a non-empty text 'currency'");
-  expect(R"({"currency": "EUR"})", "the file needs a list 'systems'");
-  expect(R"({"currency": "EUR", "price": 1, "systems": []})",
-         "the unknown member 'price'; it accepts currency, years");
-  expect(R"({"currency": "EUR", "pue": -1, "systems": []})",
-         "'pue' in the file must be a number of 0");
-  expect(R"({"currency": "EUR", "utilization": 2, "systems": []})",
-         "'utilization' in the file must be at most 1");
-  expect(R"({"currency": "EUR", "systems": [{"match": "x"}]})",
-         "systems[0] needs either capex or hourly");
+TEST(ReportData, WorkloadsAreNamedInWordsAndGrouped) {
+  std::vector<StoredRun> runs;
+  add_repeats(runs, {.model = "vgg16", .mode = "fwd", .dtype = "bf16"});
+  add_repeats(runs, {.model = "lenet", .threads = 8, .devices = 4});
+  const ReportData data = report_data(runs, {});
+  EXPECT_EQ(data.rows[0].name, "vgg16, inference, batch 8, bf16");
+  EXPECT_EQ(data.rows[0].group, "inference, bf16");
+  EXPECT_EQ(data.rows[1].name, "lenet, training, 4 devices with batch 8 each, f32");
 }
 
 }  // namespace

@@ -99,6 +99,23 @@ TEST_F(Filtered, ByTime) {
   EXPECT_THAT(labels("start:<2025-12-01"), ElementsAre("a"));
 }
 
+TEST_F(Filtered, ByWordsInAnyCase) {
+  EXPECT_THAT(labels("model:RESNET50"), ElementsAre("a", "b"));
+  EXPECT_THAT(labels("model:\"VGG16\""), ElementsAre("c"));
+  EXPECT_THAT(labels("gpu:nvidia*"), ElementsAre("a", "c"));
+  EXPECT_THAT(labels("tag.site:AMS git:16A6"), ElementsAre("a", "c"));
+}
+
+TEST_F(Filtered, ByAWholeDay) {
+  add("e", "alexnet", 64, 60, kNow - kDay + 1000, "", "");
+  EXPECT_THAT(labels("start:2025-12-31"), ElementsAre("d", "e"));
+  EXPECT_THAT(labels("start:2025-12-31T00:00"), ElementsAre("d", "e"));
+  EXPECT_THAT(labels("start:2025-12-31T00:00:00"), ElementsAre("d"));
+  EXPECT_THAT(labels("start:>2025-12-31"), IsEmpty());
+  EXPECT_THAT(labels("start:<2025-12-31"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(labels("since:2025-12-31 until:2025-12-31"), ElementsAre("d", "e"));
+}
+
 TEST_F(Filtered, ByTheBeginningOfAnId) {
   const std::string id = store_.summaries(parse_filter("model:vgg16", kNow)).at(0).record_id;
   EXPECT_THAT(labels("id:" + id.substr(0, 10)), ElementsAre("c"));
@@ -109,6 +126,27 @@ TEST_F(Filtered, TreatsSqlAsText) {
   EXPECT_THAT(labels("model:\"x' OR '1'='1\""), IsEmpty());
   EXPECT_THAT(labels("label:\"a'; DROP TABLE run\""), IsEmpty());
   EXPECT_THAT(labels(""), ElementsAre("a", "b", "c", "d"));
+}
+
+TEST(Filter, RefusesANumberThatIsNotFinite) {
+  for (const char* text : {"batch:<nan", "batch:inf", "batch:>=-infinity"}) {
+    EXPECT_THAT(filter_refusal(text), HasSubstr("is not a number")) << text;
+  }
+}
+
+TEST(Filter, RefusesMoreThanSqliteHolds) {
+  std::string many;
+  for (int i = 0; i < 5000; ++i) many += "-batch:7 ";
+  EXPECT_THAT(filter_refusal(many), HasSubstr("the filter has more than 200 values"));
+  EXPECT_LT(filter_refusal(many).size(), 400);
+  EXPECT_THAT(filter_refusal("model:a*" + std::string(60'000, 'b')),
+              HasSubstr("the value is longer than 10000 bytes"));
+}
+
+TEST_F(Filtered, ByAsManyValuesAsAFilterMayHave) {
+  std::string many;
+  for (int i = 0; i < 199; ++i) many += i % 2 == 0 ? "-batch:7 " : "-metric.x:7 ";
+  EXPECT_THAT(labels(many + "label:a"), ElementsAre("a"));
 }
 
 TEST(Filter, NamesThePositionOfAMistake) {

@@ -107,6 +107,20 @@ TEST(StoredRun, NamesTheMissingMemberOfARecord) {
   EXPECT_THAT(record_refusal(record.dump()), HasSubstr("'record_id' is missing"));
 }
 
+TEST(StoredRun, RefusesANumberBeyondADouble) {
+  EXPECT_THAT(record_refusal(R"({"a": 1e999})"), HasSubstr("beyond the range of a double"));
+}
+
+TEST(StoredRun, RefusesCaptureErrorsOfAnotherType) {
+  json record = json_of(made_record());
+  record["capture_errors"] = {"host.os"};
+  EXPECT_THAT(record_refusal(sealed(record).dump()),
+              HasSubstr("'capture_errors' is not an object"));
+  record["capture_errors"] = {{"host.os", 1}};
+  EXPECT_THAT(record_refusal(sealed(record).dump()),
+              HasSubstr("the reason for 'host.os' in 'capture_errors' is not a string"));
+}
+
 TEST(StoredRun, RefusesMembersOfAnotherType) {
   json record = json_of(made_record());
   record["tags"] = {{"site", 1}};

@@ -32,7 +32,7 @@ class Commands : public testing::Test {
 
   Outcome run(const std::string& name, std::vector<std::string> words) const {
     const Command& command = find_command(name);
-    words.push_back("--store=" + (folder_.path() / "s.sqlite").string());
+    words.push_back("--store=" + path(store_));
     std::ostringstream out;
     std::ostringstream err;
     const int status =
@@ -70,6 +70,7 @@ class Commands : public testing::Test {
   }
 
   TemporaryFolder folder_;
+  std::string store_ = "s.sqlite";
 };
 
 TEST_F(Commands, StoreEachRunOnceAndListThem) {
@@ -116,6 +117,13 @@ TEST_F(Commands, SayThatThereIsNothingToList) {
   EXPECT_EQ(none.err, "bench_results: no runs match 'model:vgg16 batch:64'\n");
 }
 
+TEST_F(Commands, ListWithoutTheRunsOfANegatedTerm) {
+  file_of_run("a.json", 1);
+  run("store", {path("a.json")});
+  EXPECT_EQ(run("list", {"model:resnet50", "-status:failed"}).status, 0);
+  EXPECT_EQ(run("list", {"model:resnet50", "-status:ok"}).status, 3);
+}
+
 TEST_F(Commands, ListInEveryForm) {
   file_of_run("a.json", 1, "x, \"y\" | z");
   run("store", {path("a.json")});
@@ -135,6 +143,13 @@ TEST_F(Commands, ListInEveryForm) {
   EXPECT_EQ(json::parse(listed("jsonl"))["gpu"], nullptr);
 }
 
+TEST_F(Commands, ListATextThatASpreadsheetWouldComputeAsText) {
+  file_of_run("a.json", 1, "=HYPERLINK(\"x\")");
+  run("store", {path("a.json")});
+  EXPECT_EQ(run("list", {"--columns=label", "--format=csv"}).out,
+            "label\r\n\"'=HYPERLINK(\"\"x\"\")\"\r\n");
+}
+
 TEST_F(Commands, ShowARunByAPrefixOfItsId) {
   const std::string id = file_of_run("a.json", 1);
   run("store", {path("a.json")});
@@ -144,6 +159,17 @@ TEST_F(Commands, ShowARunByAPrefixOfItsId) {
   EXPECT_THAT(shown, HasSubstr("a busy neighbour"));
   EXPECT_THAT(shown, HasSubstr("host.os: not captured"));
   EXPECT_EQ(json::parse(run("show", {"--json", id}).out)["record_id"], id);
+}
+
+TEST_F(Commands, SkipABadFileOfAFolderWithAWarning) {
+  store_ = "records/";
+  const std::string id = file_of_run("a.json", 1);
+  run("store", {path("a.json")});
+  std::ofstream(path("records/2026/01/0123456789abcdef.json")) << R"({"a": 1e999})";
+  const Outcome shown = run("show", {id});
+  EXPECT_THAT(shown.out, HasSubstr(id));
+  EXPECT_THAT(shown.err, AllOf(HasSubstr("bench_results: warning: skipped "),
+                               HasSubstr("0123456789abcdef.json: not a record of bench")));
 }
 
 TEST_F(Commands, RefuseAPrefixOfSeveralGroups) {
@@ -231,6 +257,22 @@ TEST_F(Commands, NoteThatSeveralFiltersFormAUnion) {
   EXPECT_EQ(joined.out, "@v1: 5 runs\n");
   EXPECT_EQ(joined.err, "");
   EXPECT_EQ(run("export", {files[0], files[1], "--format=csv"}).err, "");
+}
+
+TEST_F(Commands, AFilterMayBeLongerThanAFileName) {
+  file_of_run("a.json", 0);
+  run("store", {path("a.json")});
+  std::string filter = "model:resnet50";
+  for (int i = 0; i < 30; ++i) filter += " model:resnet50";
+  EXPECT_EQ(run("report", {filter}).status, 0);
+}
+
+TEST_F(Commands, AFolderMayContainALinkToItself) {
+  const std::string folder = path("folder");
+  std::filesystem::create_directory(folder);
+  file_of_run("folder/a.json", 0);
+  std::filesystem::create_symlink("loop.json", folder + "/loop.json");
+  EXPECT_EQ(run("report", {folder}).status, 0);
 }
 
 TEST_F(Commands, RefuseABaselineOfRunsOutsideTheStore) {

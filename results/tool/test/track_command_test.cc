@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -29,7 +30,8 @@ struct MadeDays {
   std::size_t step = 25;  ///< From this run on, the rate is
   double factor = 0.95;   ///< multiplied by this.
   std::string label{};
-  std::string git_rev{};  ///< One revision for all; empty: one each.
+  std::string git_rev{};   ///< One revision for all; empty: one each.
+  bool disturbed = false;  ///< Other programs used the machine from the step on.
   int num_batches = 100;
 };
 
@@ -64,6 +66,9 @@ class TrackCommand : public testing::Test {
                           (i >= made.step ? made.factor : 1);
       Record record = made_record(made.model, 64, rate);
       record.time.start_utc += std::chrono::hours(24 * i);
+      if (made.disturbed && i >= made.step) {
+        record.load.busy = std::vector<BusyProcess>{{"spinner", 1.0}};
+      }
       record.source.git_rev = made.git_rev.empty() ? fmt::format("rev{}", i) : made.git_rev;
       json day = json_of(record);
       day["label"] = made.label;
@@ -116,10 +121,24 @@ TEST_F(TrackCommand, AnAcknowledgementReplacesEarlierNotesOfTheChange) {
   EXPECT_EQ(track().status, 1);
 }
 
+TEST_F(TrackCommand, FailsNobodyForDisturbedRuns) {
+  store_days({.disturbed = true});
+  const Outcome judged = track();
+  EXPECT_EQ(judged.status, 0);
+  EXPECT_THAT(judged.out, HasSubstr("disturbed (measured on a busy machine"));
+  EXPECT_THAT(judged.out, HasSubstr("Not judged, because other programs disturbed the runs:"));
+  EXPECT_EQ(track({"--trust-disturbed"}).status, 1);
+}
+
+TEST_F(TrackCommand, SaysWhatDisturbedASuspectRun) {
+  store_days({.step = 39, .factor = 0.9, .disturbed = true});
+  EXPECT_THAT(track().out, HasSubstr("suspect, other programs used the processors"));
+}
+
 TEST_F(TrackCommand, RemembersOnlyReportedChanges) {
   store_days({.factor = 1.05});
   store_days({.model = "frozen", .factor = 1.05, .label = "canary", .git_rev = "frozen"});
-  EXPECT_THAT(track({"--remember"}).out, HasSubstr("0 new improvements. Not caused by the code"));
+  EXPECT_THAT(track({"--remember"}).out, HasSubstr("Not caused by the code"));
   EXPECT_THAT(track({"--remember", "--since=2026-02-20"}).out, HasSubstr("0 new improvements."));
   EXPECT_THAT(notes(), testing::IsEmpty());
   // Without the canary, the change is blamed on the code, and is news once.
@@ -127,6 +146,36 @@ TEST_F(TrackCommand, RemembersOnlyReportedChanges) {
   EXPECT_THAT(track(words).out, HasSubstr("1 new improvements."));
   EXPECT_THAT(track(words).out, HasSubstr("0 new improvements."));
   EXPECT_EQ(notes().size(), 1);
+}
+
+TEST_F(TrackCommand, TheCommandOfOnChangeReceivesWhatIsNew) {
+  store_days({});
+  const std::filesystem::path received = folder_.path() / "received";
+  const std::string on_change = fmt::format("--on-change=cat > '{}'; echo sent", received.string());
+  EXPECT_EQ(track({"--remember", on_change}).status, 1);
+  const json changes = json::parse(std::ifstream(received));
+  ASSERT_EQ(changes["changes"].size(), 1);
+  EXPECT_EQ(changes["changes"][0]["workload"], "resnet50 train bs64 f32");
+  std::filesystem::remove(received);
+  EXPECT_EQ(track({"--remember", on_change}).status, 1);
+  EXPECT_FALSE(std::filesystem::exists(received)) << "the change is known";
+}
+
+TEST_F(TrackCommand, ChangesStayNewIfTheCommandOfOnChangeFails) {
+  store_days({});
+  EXPECT_THROW(track({"--remember", "--on-change=exit 3"}), WriteError);
+  EXPECT_THAT(notes(), testing::IsEmpty());
+  EXPECT_THAT(track({"--remember"}).out, HasSubstr("1 new regressions"));
+}
+
+TEST_F(TrackCommand, APointCanBeADay) {
+  store_days({.factor = 1, .git_rev = "same"});
+  store_days({.step = 0, .factor = 1.001, .git_rev = "same"});
+  const auto points = [&](const std::vector<std::string>& words) {
+    return json::parse(track(words).out)["series"][0]["points"].size();
+  };
+  EXPECT_EQ(points({"--format=json"}), 80);
+  EXPECT_EQ(points({"--format=json", "--points=day"}), 40);
 }
 
 TEST_F(TrackCommand, ReportsAlthoughARerunFailsOrIsInterrupted) {

@@ -36,6 +36,21 @@ TEST(SeriesOf, OrdersPointsByTimeAndTakesTheMedianOfRepeats) {
   EXPECT_EQ(series[0].points[1].value, 7);
 }
 
+TEST(SeriesOf, JoinsTheRunsOfOneRevisionOnOneDayIfAsked) {
+  constexpr std::int64_t kHour = 3'600'000;
+  std::vector<StoredRun> runs = {point(22 * kHour, 5), point(21 * kHour, 1, "g"),
+                                 point(20 * kHour, 9, "g"), point(25 * kHour, 7),
+                                 point(23 * kHour, 8)};
+  runs[4].git_rev = "def";
+  EXPECT_EQ(series_of(runs, {})[0].points.size(), 4);
+  const auto series = series_of(runs, {.point = PointOf::kDay});
+  ASSERT_EQ(series[0].points.size(), 3);
+  EXPECT_EQ(series[0].points[0].value, 5);
+  EXPECT_EQ(series[0].points[0].run_ids.front(), runs[2].record_id) << "the first run of the day";
+  EXPECT_EQ(series[0].points[1].git_rev, "def") << "another revision is another point";
+  EXPECT_EQ(series[0].points[2].value, 7);
+}
+
 TEST(SeriesOf, SeparatesWorkloadsMachinesAndCanaries) {
   std::vector<StoredRun> runs(4, point(1, 1));
   runs[1].machine_key = "other";

@@ -10,8 +10,10 @@
 namespace bench::results {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 Tracked made_tracked() {
   std::vector<RunSeries> series = {
@@ -25,15 +27,44 @@ Tracked made_tracked() {
   return track(series, {}, {}, annotations);
 }
 
-TEST(TrackForms, TheParagraphBeginsWithNewChanges) {
-  const std::string text = paragraph(made_tracked());
-  EXPECT_THAT(text,
-              HasSubstr("5 series: 1 new regressions, 0 known and open, 1 new improvements."));
-  EXPECT_THAT(text, HasSubstr("Slower: resnet50 train bs64 f32 -"));
-  EXPECT_THAT(text,
-              HasSubstr("Not caused by the code, according to the revision or the canary: same"));
-  EXPECT_THAT(text, HasSubstr("Suspect in the newest run, not confirmed: odd"));
-  EXPECT_THAT(text, Not(HasSubstr("quiet")));
+TEST(TrackForms, EachChangeHasALineAndTheSummaryIsTheLastOne) {
+  EXPECT_EQ(summary(made_tracked()),
+            "5 series: 1 new regressions, 0 known and open, 1 new improvements.");
+  const std::vector<std::string> lines = news_lines(made_tracked());
+  ASSERT_EQ(lines.size(), 4);
+  EXPECT_THAT(lines[0], StartsWith("Slower: resnet50 train bs64 f32 -"));
+  EXPECT_THAT(lines[1], StartsWith("Faster: vgg<16> +"));
+  EXPECT_THAT(lines[2],
+              StartsWith("Not caused by the code, according to the revision or the canary: same"));
+  EXPECT_THAT(lines[3], StartsWith("Suspect in the newest run, not confirmed: odd"));
+  std::ostringstream text;
+  print_text(text, made_tracked(), false);
+  EXPECT_THAT(text.str(), EndsWith(lines[3] + "\n" + summary(made_tracked()) + "\n"));
+}
+
+TEST(TrackForms, SeriesThatCannotBeJudgedYetAreReportedAndSkippedInJunit) {
+  const std::vector<RunSeries> series = {made_series({.points = 3}),
+                                         made_series({.workload = "new", .points = 3, .seed = 2}),
+                                         made_series({.workload = "old", .seed = 3})};
+  const Tracked tracked = track(series, {}, {}, {});
+  EXPECT_THAT(news_lines(tracked), testing::ElementsAre("Not judged yet: 2 series, collecting a "
+                                                        "baseline: run 3 of 8"));
+  std::ostringstream junit;
+  print_junit(junit, tracked);
+  EXPECT_THAT(junit.str(), HasSubstr("tests=\"3\" failures=\"0\" skipped=\"2\""));
+  EXPECT_THAT(junit.str(), HasSubstr("<skipped message=\"2025-01-03: not judged, collecting a "
+                                     "baseline: run 3 of 8\"/>"));
+}
+
+TEST(TrackForms, ChangesJsonHasOnlyNewRegressionsAndImprovements) {
+  const nlohmann::ordered_json json = changes_json(made_tracked());
+  EXPECT_EQ(json["schema"], "bench.changes/1");
+  EXPECT_EQ(json["summary"], summary(made_tracked()));
+  EXPECT_EQ(json["lines"].size(), 4);
+  ASSERT_EQ(json["changes"].size(), 2);
+  EXPECT_EQ(json["changes"][0]["workload"], "resnet50 train bs64 f32");
+  EXPECT_EQ(json["changes"][0]["verdict"], "regressed");
+  EXPECT_EQ(json["changes"][1]["verdict"], "improved");
 }
 
 TEST(TrackForms, TextShowsSeriesWithoutNewsOnlyOnRequest) {
@@ -53,11 +84,24 @@ TEST(TrackForms, TextShowsSeriesWithoutNewsOnlyOnRequest) {
   EXPECT_THAT(all.str(), HasSubstr("quiet on node7"));
 }
 
+TEST(TrackForms, TextAndMarkdownShowFiveDifferencesOfTheEnvironment) {
+  SeriesChange change;
+  for (int i = 0; i < 5; ++i) {
+    change.environment.push_back(
+        {.field = fmt::format("env.{}", i), .base = {"a"}, .other = {"b"}});
+  }
+  EXPECT_EQ(difference_lines(change).size(), 5U);
+  EXPECT_EQ(difference_lines(change).back(), "differs: env.4 a -> b");
+  change.environment.resize(30, change.environment.front());
+  ASSERT_EQ(difference_lines(change).size(), 6U);
+  EXPECT_EQ(difference_lines(change).back(), "25 more differ; --format=html and json list them");
+}
+
 TEST(TrackForms, JsonHoldsEveryPoint) {
   std::ostringstream out;
   print_json(out, made_tracked());
   const auto json = nlohmann::json::parse(out.str());
-  EXPECT_EQ(json["schema"], "bench.track/2");
+  EXPECT_EQ(json["schema"], "bench.track/3");
   EXPECT_EQ(json["series"][0]["points"].size(), 60);
   EXPECT_EQ(json["series"][0]["changes"][0]["verdict"], "regressed");
   EXPECT_EQ(json["series"][0]["changes"][0]["fails"], true);

@@ -1,0 +1,113 @@
+#include "results/track/disturbed_levels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/base/errors.h"
+#include "results/record/statistics.h"
+#include "results/store/disturbance.h"
+
+namespace bench::results {
+namespace {
+
+using stats::ChangeVerdict;
+
+/// The points of one level that are next to a change.
+struct Level {
+  DisturbedRuns points{};
+  std::vector<double> quiet_logs{};  ///< Logarithms of the points that were not disturbed.
+
+  /// True if the quiet points suffice to show a change. A disturbed level needs more of them,
+  /// because records do not report every disturbance.
+  [[nodiscard]] bool has_enough() const {
+    constexpr std::size_t kFew = 2;
+    constexpr std::size_t kMany = 5;
+    return quiet_logs.size() >= (points.too_many() ? kMany : kFew);
+  }
+};
+
+/// The most points of a level to look at: each needs its record.
+constexpr std::size_t kLookedAt = 20;
+
+class DisturbedSeries {
+ public:
+  DisturbedSeries(TrackedSeries& tracked, const DisturbancesOfRun& disturbances)
+      : tracked_(tracked), disturbances_(disturbances) {}
+
+  void judge() {
+    for (SeriesChange& change : tracked_.changes) {
+      if (change.verdict == ChangeVerdict::kInconclusive || change.recovered || !change.counts) {
+        continue;
+      }
+      if (may_be_explained(change)) {
+        change.verdict = ChangeVerdict::kDisturbed;
+        if (change.by == FoundBy::kTwoPoints) tracked_.newest_state = NewestState::kDisturbed;
+      }
+    }
+    if (tracked_.newest_state != NewestState::kSuspect) return;
+    for (const std::string& run : tracked_.series.points.back().run_ids) {
+      const std::vector<std::string> causes = disturbances_(run);
+      if (causes.empty()) continue;
+      tracked_.newest_why = causes.front();
+      return;
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_disturbed(const SeriesPoint& point) const {
+    const auto disturbed =
+        std::count_if(point.run_ids.begin(), point.run_ids.end(),
+                      [&](const std::string& run) { return !disturbances_(run).empty(); });
+    return DisturbedRuns{.runs = point.run_ids.size(),
+                         .disturbed = static_cast<std::size_t>(disturbed)}
+        .too_many();
+  }
+
+  [[nodiscard]] Level level(std::size_t begin, std::size_t end) const {
+    Level level;
+    for (std::size_t i = begin; i < end; ++i) {
+      const SeriesPoint& point = tracked_.series.points[i];
+      ++level.points.runs;
+      if (is_disturbed(point)) {
+        ++level.points.disturbed;
+      } else {
+        level.quiet_logs.push_back(std::log(point.value));
+      }
+    }
+    return level;
+  }
+
+  [[nodiscard]] bool may_be_explained(const SeriesChange& change) const {
+    std::size_t begin = change.at > kLookedAt ? change.at - kLookedAt : 0;
+    std::size_t end = std::min(change.at + kLookedAt, tracked_.series.points.size());
+    for (const SeriesChange& other : tracked_.changes) {
+      if (other.verdict == ChangeVerdict::kDisturbed) continue;
+      if (other.at < change.at) begin = std::max(begin, other.at);
+      if (other.at > change.at) end = std::min(end, other.at);
+    }
+    const Level before = level(begin, change.at);
+    const Level after = level(change.at, end);
+    if (!before.points.too_many() && !after.points.too_many()) return false;
+    return !confirmed(change, before, after);
+  }
+
+  /// True if the quiet runs alone show the change.
+  [[nodiscard]] bool confirmed(const SeriesChange& change, const Level& before,
+                               const Level& after) const {
+    if (!before.has_enough() || !after.has_enough()) return false;
+    const double shift = median(after.quiet_logs) - median(before.quiet_logs);
+    return (shift < 0) == (change.shift.estimate < 0) &&
+           std::abs(std::expm1(shift)) >= tracked_.margin;
+  }
+
+  TrackedSeries& tracked_;
+  const DisturbancesOfRun& disturbances_;
+};
+
+}  // namespace
+
+void judge_disturbances(Tracked& tracked, const DisturbancesOfRun& disturbances) {
+  for (TrackedSeries& one : tracked.series) DisturbedSeries(one, disturbances).judge();
+}
+
+}  // namespace bench::results

@@ -1,0 +1,82 @@
+#include "results/track/disturbed_levels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+#include "results/track/forms.h"
+#include "results/track/test/made_series.h"
+
+namespace bench::results {
+namespace {
+
+using stats::ChangeVerdict;
+using ::testing::HasSubstr;
+
+/// Tracks a series in which other programs disturbed the runs of these points.
+Tracked judged(const MadeSeries& made, const std::set<std::size_t>& disturbed) {
+  const RunSeries series = made_series(made);
+  std::set<std::string> runs;
+  for (const std::size_t point : disturbed) runs.insert(series.points[point].run_ids.front());
+  Tracked tracked = track(std::span(&series, 1), {}, {}, {});
+  judge_disturbances(tracked, [&](const std::string& run) {
+    return runs.count(run) > 0 ? std::vector<std::string>{"other programs used the processors"}
+                               : std::vector<std::string>();
+  });
+  return tracked;
+}
+
+std::set<std::size_t> range(std::size_t begin, std::size_t end) {
+  std::set<std::size_t> points;
+  for (std::size_t i = begin; i < end; ++i) points.insert(i);
+  return points;
+}
+
+std::string junit_of(const Tracked& tracked) {
+  std::ostringstream out;
+  print_junit(out, tracked);
+  return out.str();
+}
+
+TEST(DisturbedLevels, AreNoRegression) {
+  const MadeSeries made{.steps = {{50, 0.8}}};
+  EXPECT_EQ(exit_status(judged(made, {})), 1);
+  const Tracked tracked = judged(made, range(50, 60));
+  EXPECT_EQ(tracked.series[0].changes[0].verdict, ChangeVerdict::kDisturbed);
+  EXPECT_EQ(exit_status(tracked), 0);
+  EXPECT_THAT(paragraph(tracked), HasSubstr("0 new regressions"));
+  EXPECT_THAT(paragraph(tracked), HasSubstr("Not judged, because other programs disturbed"));
+  EXPECT_THAT(junit_of(tracked), HasSubstr("failures=\"0\" skipped=\"1\""));
+}
+
+TEST(DisturbedLevels, HideNoRegressionThatQuietRunsConfirm) {
+  const MadeSeries made{.steps = {{50, 0.97}}};
+  EXPECT_EQ(exit_status(judged(made, {35, 40, 45, 51, 53, 57})), 1);
+  EXPECT_EQ(exit_status(judged(made, range(50, 56))), 0) << "four quiet runs are too few";
+}
+
+TEST(DisturbedLevels, OfTwoNewestRunsAreNotConfirmed) {
+  const MadeSeries made{.steps = {{58, 0.9}}};
+  EXPECT_EQ(exit_status(judged(made, {})), 1);
+  const Tracked tracked = judged(made, {58, 59});
+  EXPECT_EQ(exit_status(tracked), 0);
+  EXPECT_EQ(tracked.series[0].newest_state, NewestState::kDisturbed);
+  EXPECT_EQ(exit_status(judged(made, {58})), 0) << "one quiet run is only suspect";
+}
+
+TEST(DisturbedLevels, BeforeAChangeAreNoImprovement) {
+  const Tracked tracked = judged({.steps = {{20, 1.3}}}, range(0, 20));
+  EXPECT_EQ(tracked.series[0].changes[0].verdict, ChangeVerdict::kDisturbed);
+}
+
+TEST(DisturbedLevels, ExplainASuspectRun) {
+  const Tracked tracked = judged({.steps = {{59, 0.9}}}, {59});
+  EXPECT_EQ(tracked.series[0].newest_state, NewestState::kSuspect);
+  EXPECT_THAT(newest_line(tracked.series[0]),
+              HasSubstr("suspect, other programs used the processors"));
+}
+
+}  // namespace
+}  // namespace bench::results
