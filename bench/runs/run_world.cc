@@ -129,6 +129,8 @@ void settle_in_world(RunSettings& settings, const World& world, const ParseResul
   refuse_if(parsed.flags.verify.has_value(), "--verify", "start one process");
   refuse_if(settings.outputs.dump.any() || settings.outputs.files.dump_tensors, "--dump",
             "start one process");
+  refuse_if(settings.outputs.profile || settings.outputs.files.trace, "--profile or --trace_file",
+            "start one process");
   refuse_if(parsed.given.contains("all_reduce_spec") || parsed.flags.hierarchical_copy,
             "a choice of the all-reduce algorithm", "omit it");
   if (world.rank() != 0) {
