@@ -18,14 +18,6 @@ constexpr const char* kDriver = "libcuda.so.1";
 /// Null if the variable is not set.
 const char* named_library() { return std::getenv("BENCH_GPU_LIBRARY"); }
 
-/// The folder of this library.
-std::filesystem::path own_folder() {
-  Dl_info info{};
-  check(dladdr(reinterpret_cast<const void*>(&open_gpu_provider), &info) != 0,
-        "the core library has no path");
-  return std::filesystem::path(info.dli_fname).parent_path();
-}
-
 /// Returns the loader's message for an existing library. If cuDNN is missing, it names the required
 /// library and the searched places.
 std::string why_not_opened(const std::filesystem::path& library, const std::string& error) {
@@ -51,9 +43,16 @@ bool has_driver() {
 
 }  // namespace
 
+std::filesystem::path plugin_folder() {
+  Dl_info info{};
+  check(dladdr(reinterpret_cast<const void*>(&open_gpu_provider), &info) != 0,
+        "the core library has no path");
+  return std::filesystem::path(info.dli_fname).parent_path();
+}
+
 GpuProvider& open_gpu_provider() {
   const char* const named = named_library();
-  const std::filesystem::path path = named != nullptr ? named : own_folder() / kLibrary;
+  const std::filesystem::path path = named != nullptr ? named : plugin_folder() / kLibrary;
   if (!std::filesystem::exists(path)) {
     throw UsageError(
         named != nullptr

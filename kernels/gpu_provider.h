@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,6 +67,9 @@ class GpuProvider {
 /// The entry of such a library: null if it was built from another version of this one.
 using GpuProviderEntry = GpuProvider*(const char* build);
 inline constexpr const char* kGpuProviderEntry = "bench_gpu_provider";
+
+/// The folder of the core library, which also contains the plug-ins.
+std::filesystem::path plugin_folder();
 
 /// The library next to this one, or the one in the environment's BENCH_GPU_LIBRARY, opened at the
 /// first call. Throws UsageError with the reason if it is missing.

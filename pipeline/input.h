@@ -30,6 +30,10 @@ inline constexpr std::int64_t kMostClasses = 1 << 24;
 /// The shape, types, labels and seed of the batches.
 struct InputSpec {
   std::int64_t batch = 0;
+  /// The images of all processes, of which this one has `batch` images from `first_image` on. 0: it
+  /// has all.
+  std::int64_t global_batch = 0;
+  std::int64_t first_image = 0;
   std::int64_t channels = 3;
   std::int64_t height = 0;
   std::int64_t width = 0;

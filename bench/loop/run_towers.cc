@@ -60,7 +60,7 @@ std::unique_ptr<Towers> make_run_towers(const RunSettings& settings, TowerThread
   check(sources.backends.size() == static_cast<std::size_t>(threads.size()),
         "the numbers of towers and backends differ");
   const Graph first = sources.graph(0);
-  if (threads.size() == 1) {
+  if (threads.size() == 1 && sources.world == nullptr) {
     return make_lone_tower(settings, threads, first, *sources.backends.front(), sources.options,
                            sources.values);
   }
@@ -85,7 +85,8 @@ std::unique_ptr<Towers> make_run_towers(const RunSettings& settings, TowerThread
         number, communicator);
   };
   return std::make_unique<Towers>(
-      threads, make, all_reduces(chosen.workload) ? chosen.execution.sharing.sums : SumSettings{});
+      threads, make, all_reduces(chosen.workload) ? chosen.execution.sharing.sums : SumSettings{},
+      sources.world);
 }
 
 std::unique_ptr<Towers> make_lone_tower(const RunSettings& settings, TowerThreads& threads,

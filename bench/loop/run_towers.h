@@ -19,6 +19,8 @@ struct TowerSources {
   std::function<Graph(int tower)> graph;
   const ExecutorOptions& options;
   const InitialValues& values;
+  /// The processes of the run; null: this one alone.
+  World* world = nullptr;
   /// Receives the --all_reduce_spec that was chosen by time, and the times.
   std::function<void(const std::string& spec, const std::string& figures)> chose =
       [](const std::string&, const std::string&) {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <mutex>
 
@@ -129,13 +130,13 @@ class Session {
 
   Stop warm_up() {
     progress_.start("warm up", parts_.stopping.limits().warmup_steps);
-    Stop stop = parts_.stopping.after_warmup_steps(0);
+    Stop stop = agreed(parts_.stopping.after_warmup_steps(0));
     while (stop == Stop::none) {
       if (!step()) {
         return Stop::interrupted;
       }
       progress_.update(++result_.warmup_steps);
-      stop = parts_.stopping.after_warmup_steps(result_.warmup_steps);
+      stop = agreed(parts_.stopping.after_warmup_steps(result_.warmup_steps));
     }
     return stop;
   }
@@ -186,7 +187,7 @@ class Session {
         print(i, outcome);
       }
       progress_.update(i);
-      result_.stop = parts_.stopping.after_steps(i);
+      result_.stop = agreed(parts_.stopping.after_steps(i));
     }
     result_.replayed = std::all_of(steps_.begin(), steps_.end(),
                                    [](const auto& step) { return step->replayed(); });
@@ -238,6 +239,9 @@ class Session {
     parts_.towers.run(run_tower_);
     feeding_.end_step();
     Outcome outcome = mean_outcome();
+    if (parts_.world != nullptr) {
+      outcome = mean_over_processes(outcome);
+    }
     result_.skipped_updates = parts_.towers.first().seen_state().skipped;
     const nanoseconds end = parts_.clock.now();
     outcome.duration = end - begin;
@@ -336,6 +340,41 @@ class Session {
     mean.accuracies.top_1 /= towers;
     mean.accuracies.top_5 /= towers;
     return mean;
+  }
+
+  /// The mean of the processes' losses and accuracies, so that all report the same.
+  [[nodiscard]] Outcome mean_over_processes(const Outcome& own) const {
+    Outcome mean = own;
+    mean.loss = 0;
+    mean.accuracies = {};
+    const std::vector<std::string> all = parts_.world->gather(
+        fmt::format("{} {} {}", own.loss, own.accuracies.top_1, own.accuracies.top_5));
+    for (const std::string& text : all) {
+      const char* at = text.c_str();
+      const auto next = [&] {
+        char* end = nullptr;
+        const double number = std::strtod(at, &end);  // Also reads "nan".
+        at = end;
+        return number / static_cast<double>(all.size());
+      };
+      mean.loss += next();
+      mean.accuracies.top_1 += next();
+      mean.accuracies.top_5 += next();
+    }
+    return mean;
+  }
+
+  /// Why all processes stop now: an interruption of any of them, otherwise rank 0's reason.
+  [[nodiscard]] Stop agreed(Stop own) const {
+    if (parts_.world == nullptr) {
+      return own;
+    }
+    const std::vector<std::string> all =
+        parts_.world->gather(std::to_string(static_cast<int>(own)));
+    const std::string interrupted = std::to_string(static_cast<int>(Stop::interrupted));
+    return std::find(all.begin(), all.end(), interrupted) != all.end()
+               ? Stop::interrupted
+               : static_cast<Stop>(std::stoi(all.front()));
   }
 
   void print(std::int64_t number, const Outcome& outcome) {

@@ -15,6 +15,7 @@
 #include "results/environment/clock.h"
 #include "results/environment/timed_watch.h"
 #include "variable_mgmt/towers/towers.h"
+#include "variable_mgmt/world/world.h"
 
 namespace bench {
 
@@ -30,6 +31,8 @@ struct SessionParts {
   Terminal progress_terminal = {};
   /// Watches the measured steps; may be null.
   TimedWatch* watch = nullptr;
+  /// The processes of the run, which all take the same steps; null: this one alone.
+  World* world = nullptr;
 };
 
 /// The measurements of the loop.

@@ -17,7 +17,9 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
   check(planned_nhwc || images.token() == "nchw",
         fmt::format("the plan needs images in layout {}, not nhwc or nchw", images.token()));
   const bool nhwc = planned_nhwc || settings.execution.slots == SlotType::u8;
-  const InputSpec spec{.batch = workload.global_batch(),
+  const InputSpec spec{.batch = workload.process_batch(),
+                       .global_batch = workload.global_batch(),
+                       .first_image = workload.towers_before() * workload.batch,
                        .channels = workload.dataset->channels,
                        .height = workload.image_size,
                        .width = workload.image_size,

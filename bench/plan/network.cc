@@ -27,17 +27,18 @@ Graph make_float_graph(const Workload& workload, const Backend& backend, Graph n
 }  // namespace
 
 Graph build_run_network(const Workload& workload, std::int64_t batch) {
-  return build_network(*workload.model, {.batch = batch,
-                                         .first_image = workload.tower * batch,
-                                         .num_classes = workload.num_classes,
-                                         .image_size = workload.image_size,
-                                         .dtype = accumulation_type(workload.dtype),
-                                         .training = workload.training(),
-                                         .accuracies = workload.accuracies(),
-                                         .aux_head = workload.aux_head,
-                                         .label_smoothing = workload.label_smoothing,
-                                         .weight_decay = workload.optimizer.weight_decay,
-                                         .seed = workload.seed});
+  return build_network(*workload.model,
+                       {.batch = batch,
+                        .first_image = (workload.towers_before() + workload.tower) * batch,
+                        .num_classes = workload.num_classes,
+                        .image_size = workload.image_size,
+                        .dtype = accumulation_type(workload.dtype),
+                        .training = workload.training(),
+                        .accuracies = workload.accuracies(),
+                        .aux_head = workload.aux_head,
+                        .label_smoothing = workload.label_smoothing,
+                        .weight_decay = workload.optimizer.weight_decay,
+                        .seed = workload.seed});
 }
 
 std::vector<FoldedBatchNorm> run_folds(const Workload& workload) {

@@ -313,13 +313,15 @@ void check_types(const RunSettings& settings, const ParseResult& parsed) {
 
 }  // namespace
 
-RunSettings resolve_settings(const ParseResult& parsed) {
+RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& place) {
   const Flags& flags = parsed.flags;
   RunSettings settings{.workload = read_workload(parsed),
                        .execution = read_execution(flags),
                        .outputs = read_outputs(parsed)};
   Workload& workload = settings.workload;
   Execution& execution = settings.execution;
+  workload.process = place.process;
+  workload.processes = place.processes;
   workload.dataset = &resolve_dataset(flags);
   workload.model = &resolve_model(flags, *workload.dataset);
   if (flags.data_dir) {

@@ -5,8 +5,14 @@
 
 namespace bench {
 
+/// This process's place among those of a run.
+struct ProcessPlace {
+  int process = 0;
+  int processes = 1;
+};
+
 /// Resolves the settings of a run from its flags. Throws UsageError for a model, dataset or value
 /// that does not exist or does not fit.
-RunSettings resolve_settings(const ParseResult& parsed);
+RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& place = {});
 
 }  // namespace bench

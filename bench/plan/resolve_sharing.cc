@@ -146,7 +146,7 @@ std::vector<int> ring_order(const std::string& text, int towers) {
 
 std::string joined_gradients_notice(const RunSettings& settings) {
   const Workload& workload = settings.workload;
-  if (workload.towers == 1 || !workload.training() || !workload.reduction) {
+  if (workload.all_towers() == 1 || !workload.training() || !workload.reduction) {
     return "";
   }
   const bool summed = workload.reduction == GradientReduction::sum;
@@ -163,7 +163,7 @@ std::string joined_gradients_notice(const RunSettings& settings) {
   if (!summed) {
     return fmt::format(
         "the gradients of {} devices are averaged: the effective learning rate is {}",
-        workload.towers, over_the_run(1));
+        workload.all_towers(), over_the_run(1));
   }
   const std::string_view optimizer = row_of(workload.optimizer.rule).name;
   if (optimizer != "sgd" && optimizer != "momentum") {
@@ -171,20 +171,20 @@ std::string joined_gradients_notice(const RunSettings& settings) {
         "the gradients of {} devices are summed: the learning rate is {}. How much larger the "
         "updates "
         "are than with --gradient_reduction=mean depends on {}",
-        workload.towers, over_the_run(1), optimizer);
+        workload.all_towers(), over_the_run(1), optimizer);
   }
   const LearningRateRequest& request = workload.learning_rate.request;
   const bool divided = workload.learning_rate.model == ModelRate::resnet &&
                        !request.init_learning_rate && !request.piecewise_schedule;
-  const std::string effective = over_the_run(workload.towers);
+  const std::string effective = over_the_run(workload.all_towers());
   return divided ? fmt::format(
                        "the gradients of {} devices are summed: the effective learning rate is {}, "
                        "as for their mean, because ResNet's default rate is divided by {}",
-                       workload.towers, effective, workload.towers)
+                       workload.all_towers(), effective, workload.all_towers())
                  : fmt::format(
                        "the gradients of {} devices are summed: the effective learning rate is {}, "
                        "{} times that of their mean (--gradient_reduction=mean)",
-                       workload.towers, effective, workload.towers);
+                       workload.all_towers(), effective, workload.all_towers());
 }
 
 std::string compact_gradients_notice(const Workload& workload) {
@@ -236,7 +236,7 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
         parse_all_reduce_spec(spec, offer_of(settings.execution));
   }
   if (all_reduces(settings.workload)) {
-    if (settings.workload.towers > 1) {
+    if (settings.workload.all_towers() > 1) {
       check_sums(settings, flags);
     }
     // A single GPU tries NCCL.
@@ -253,13 +253,13 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
       choose_nccl(settings);
     }
   }
-  if (settings.workload.towers == 1 || !settings.workload.training() ||
+  if (settings.workload.all_towers() == 1 || !settings.workload.training() ||
       !settings.workload.reduction) {
     return;
   }
   // ResNet's own learning rate compensates for the sum.
   settings.workload.learning_rate.summed_devices =
-      settings.workload.reduction == GradientReduction::sum ? settings.workload.towers : 1;
+      settings.workload.reduction == GradientReduction::sum ? settings.workload.all_towers() : 1;
 }
 
 }  // namespace bench

@@ -100,13 +100,13 @@ StrategySettings strategy_settings(const RunSettings& settings) {
     result.sums.narrow = workload.dtype;
   }
   if (workload.reduction == GradientReduction::sum) {
-    result.optimizer.weight_decay *= workload.towers;
+    result.optimizer.weight_decay *= workload.all_towers();
   }
   return result;
 }
 
 double gradient_scale(const Workload& workload) {
-  return workload.reduction == GradientReduction::mean ? 1.0 / workload.towers : 1.0;
+  return workload.reduction == GradientReduction::mean ? 1.0 / workload.all_towers() : 1.0;
 }
 
 }  // namespace bench

@@ -124,10 +124,13 @@ struct Workload {
   /// Images per step of one device. If --batch_size gives no number (a list, auto, max), it is the
   /// model's default until one is chosen.
   std::int64_t batch = 0;
-  /// The number of devices that compute concurrently, one tower each.
+  /// The number of devices of this process that compute concurrently, one tower each.
   int towers = 1;
   /// The tower for which a network is built. Its images follow those of the preceding towers.
   int tower = 0;
+  /// The number of processes, each with that many towers, and this process's number among them.
+  int processes = 1;
+  int process = 0;
   /// Height and width of the network's input, in pixels.
   std::int64_t image_size = 0;
   std::int64_t num_classes = 0;
@@ -158,8 +161,12 @@ struct Workload {
   bool compact = false;
 
   [[nodiscard]] bool training() const { return mode == RunMode::training; }
-  /// Images per step of all devices.
-  [[nodiscard]] std::int64_t global_batch() const { return batch * towers; }
+  /// The number of towers of all processes, and of the processes before this one.
+  [[nodiscard]] int all_towers() const { return towers * processes; }
+  [[nodiscard]] int towers_before() const { return towers * process; }
+  /// Images per step of this process's devices, and of all devices.
+  [[nodiscard]] std::int64_t process_batch() const { return batch * towers; }
+  [[nodiscard]] std::int64_t global_batch() const { return batch * all_towers(); }
   /// True if batch norm is folded into the convolutions.
   [[nodiscard]] bool frozen() const { return !training() && (freeze || int8); }
   [[nodiscard]] bool accuracies() const { return !training() || print_training_accuracy; }

@@ -10,6 +10,8 @@
 #include "bench/runs/scaling.h"
 #include "bench/runs/sweep.h"
 #include "bench/runs/verify_command.h"
+#include "bench/terminal/logging.h"
+#include "bench/terminal/null_buffer.h"
 #include "models/base/errors.h"
 #include "results/record/build_info.h"
 
@@ -55,7 +57,14 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     }
     return status;
   }
-  const RunSettings settings = settings_of_scaled(settings_of_repeat(resolve_settings(parsed)));
+  World& world = *host.world.world;
+  check_equal_flags(world, parsed);
+  const RunSettings settings = agreed(world, [&] {
+    RunSettings resolved =
+        resolve_settings(parsed, {.process = world.rank(), .processes = world.size()});
+    settle_in_world(resolved, world, parsed);
+    return settings_of_scaled(settings_of_repeat(std::move(resolved)));
+  });
   if (!settings.outputs.record.device_counts.empty()) {
     return run_scaling(settings, parsed, host);
   }
@@ -96,7 +105,15 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
 
 int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
                   const RunStreams& streams) {
-  RunHost host(streams, command_line);
+  RunWorld joined = join_world();
+  World& world = *joined.world;
+  NullBuffer nothing;
+  std::ostream nowhere(&nothing);
+  const RunStreams used = joined.prints() ? streams : RunStreams{.out = nowhere, .err = nowhere};
+  if (!joined.prints()) {
+    silence_notes();
+  }
+  RunHost host(used, command_line, SystemFiles(), std::move(joined));
   end_with_parent();
   try {
     const int status = run_what_is_asked(parsed, host);
@@ -106,6 +123,17 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     return status == 0 && host.interrupt.requested() ? host.interrupt.exit_status() : status;
   } catch (const RunEnded& ended) {
     return host.end(ended);
+  } catch (const WorldRefusal& refusal) {
+    // Every rank has thrown it; one prints it.
+    world.fail(refusal.what());
+    if (world.rank() == 0) {
+      throw;
+    }
+    constexpr int kUsage = 2;
+    return kUsage;
+  } catch (const std::exception& error) {
+    world.fail(fmt::format("{}: {}", world.name(world.rank()), error.what()));
+    throw;
   }
 }
 

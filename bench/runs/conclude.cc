@@ -100,13 +100,15 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
 }
 
 /// Compares the results of the measured executor with the stored fingerprint; throws MismatchError.
-void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases,
+void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases, World* world,
             results::Record& record, std::ostream& err) {
   Backend& backend = prepared.towers->first().backend();
-  const Verification result = verify_run(verified_run(
+  VerifiedRun run = verified_run(
       settings, *prepared.towers,
       [&](std::int64_t images) { return build_run_graph(settings, backend, images); },
-      phases.of("checking", "kernel")));
+      phases.of("checking", "kernel"));
+  run.world = world;
+  const Verification result = verify_run(run);
   phases.clear();
   record.verification.skipped = result.skipped;
   record.verification.numbers = result.numbers;
@@ -187,7 +189,8 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
       compare_with_f32(*prepared.quantization, prepared.towers->first(), file.record(),
                        streams.err);
     } else {
-      verify(settings, prepared, host.phases, file.record(), streams.err);
+      verify(settings, prepared, host.phases,
+             host.world.several() ? host.world.world.get() : nullptr, file.record(), streams.err);
     }
   });
   if (attempt.succeeded()) {

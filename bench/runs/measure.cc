@@ -65,7 +65,8 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                  .out = host.streams.out,
                  .progress = host.streams.err,
                  .progress_terminal = host.streams.err_terminal,
-                 .watch = &around},
+                 .watch = &around,
+                 .world = host.world.several() ? host.world.world.get() : nullptr},
                 measured.session);
     count_clock(*prepared.devices.front().backend, record.gpus);
   });

@@ -296,6 +296,7 @@ std::unique_ptr<Towers> prepare_towers(Begun& begun, std::span<Device> devices,
                            },
                        .options = options,
                        .values = network.values,
+                       .world = host.world.several() ? host.world.world.get() : nullptr,
                        .chose =
                            [&](const std::string& spec, const std::string& figures) {
                              LOG(INFO) << "note: --all_reduce_spec=auto: " << figures;

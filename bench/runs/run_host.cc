@@ -12,26 +12,31 @@
 namespace bench {
 
 RunHost::RunHost(const RunStreams& run_streams, std::vector<std::string> arguments,
-                 SystemFiles system_files)
+                 SystemFiles system_files, RunWorld run_world)
     : streams(run_streams),
       command_line(std::move(arguments)),
       processors(cpu::allowed_processors()),
       files(std::move(system_files)),
       interrupt({.before_notice = streams.err_terminal.rewrites ? kEraseLine : ""}),
-      phases(streams.err, clock, streams.err_terminal, [this] { return end_asked(); }) {}
+      phases(streams.err, clock, streams.err_terminal, [this] { return end_asked(); }),
+      world(std::move(run_world)) {}
 
 std::string RunHost::end_reason() const {
-  return interrupt.requested() ? fmt::format("{}{}", stderr_line::ended, interrupt.signal_name())
-                               : "standard output cannot be written";
+  if (interrupt.requested()) {
+    return fmt::format("{}{}", stderr_line::ended, interrupt.signal_name());
+  }
+  return world.several() ? fmt::format("{}a signal to another process", stderr_line::ended)
+                         : "standard output cannot be written";
 }
 
 int RunHost::end(const RunEnded& ended) {
   phases.clear();
-  if (!interrupt.requested()) {
+  if (!interrupt.requested() && !world.several()) {
     throw WriteError(end_reason());
   }
   streams.err << end_reason() << " " << ended.what() << "\n";
-  return interrupt.exit_status();
+  constexpr int kTerminated = 143;
+  return interrupt.requested() ? interrupt.exit_status() : kTerminated;
 }
 
 RunHost::~RunHost() {

@@ -9,6 +9,7 @@
 
 #include "bench/plan/device.h"
 #include "bench/plan/precision.h"
+#include "bench/runs/run_world.h"
 #include "bench/terminal/interrupt.h"
 #include "bench/terminal/phase_watch.h"
 #include "bench/terminal/progress.h"
@@ -28,7 +29,7 @@ struct RunStreams {
 class RunHost {
  public:
   RunHost(const RunStreams& run_streams, std::vector<std::string> arguments,
-          SystemFiles system_files = SystemFiles());
+          SystemFiles system_files = SystemFiles(), RunWorld run_world = alone());
   ~RunHost();
   RunHost(const RunHost&) = delete;
   RunHost& operator=(const RunHost&) = delete;
@@ -41,6 +42,8 @@ class RunHost {
   const SystemFiles files;
   InterruptGuard interrupt;
   PhaseWatch phases;
+  /// The processes of the run.
+  RunWorld world;
 
   /// The devices of these settings, one per tower, made at the first call. They serve all settings
   /// that differ only in the batch. The first call also resolves --use_fp16 for all of them. Throws

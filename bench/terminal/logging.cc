@@ -16,4 +16,6 @@ void start_logging(const char* program) {
   stdout = stderr;
 }
 
+void silence_notes() { FLAGS_minloglevel = google::GLOG_FATAL; }
+
 }  // namespace bench

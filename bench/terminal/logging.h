@@ -6,4 +6,7 @@ namespace bench {
 /// traces. main calls it once.
 void start_logging(const char* program);
 
+/// From now on, glog prints nothing but fatal errors.
+void silence_notes();
+
 }  // namespace bench

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -93,14 +94,40 @@ Samples take_samples(Executor& executor, const InitialValues& values, std::optio
   return samples;
 }
 
-/// The samples with the sums of all towers' gradients.
-Samples joined_samples(std::span<const Samples> all) {
+/// Adds the other processes' gradients to those of this one, with the magnitudes of their terms.
+void add_other_processes(Samples& joined, World& world) {
+  const std::size_t bytes = joined.gradients.size() * sizeof(double);
+  std::string own(2 * bytes, '\0');
+  std::memcpy(own.data(), joined.gradients.data(), bytes);
+  std::memcpy(own.data() + bytes, joined.added.data(), bytes);
+  const std::vector<std::string> all = world.gather(own);
+  std::vector<double> theirs(2 * joined.gradients.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (static_cast<int>(rank) == world.rank()) {
+      continue;
+    }
+    check(all[rank].size() == own.size(), "the processes have different variables");
+    std::memcpy(theirs.data(), all[rank].data(), all[rank].size());
+    for (std::size_t i = 0; i < joined.gradients.size(); ++i) {
+      joined.gradients[i] += theirs[i];
+      joined.added[i] += theirs[joined.gradients.size() + i];
+    }
+  }
+}
+
+/// The samples with the sums of the gradients of all towers and processes.
+Samples joined_samples(std::span<const Samples> all, World* world) {
   Samples joined = all.front();
   for (const Samples& samples : all.subspan(1)) {
     for (std::size_t i = 0; i < joined.gradients.size(); ++i) {
       joined.gradients[i] += samples.gradients[i];
       joined.added[i] = std::abs(joined.added[i]) + std::abs(samples.gradients[i]);
     }
+  }
+  std::transform(joined.added.begin(), joined.added.end(), joined.added.begin(),
+                 [](double added) { return std::abs(added); });
+  if (world != nullptr) {
+    add_other_processes(joined, *world);
   }
   for (std::size_t i = 0; i < joined.added.size(); ++i) {
     joined.added[i] = std::copysign(joined.added[i], joined.gradients[i]);
@@ -258,7 +285,7 @@ double difference_of(Executor& executor, std::span<const double> wanted,
 }  // namespace
 
 double largest_update_difference(Towers& towers, const StrategySettings& settings, bool joined,
-                                 const InitialValues& values) {
+                                 const InitialValues& values, World* world) {
   const auto count = static_cast<std::size_t>(towers.size());
   const Updates updates = updates_of(settings);
   std::vector<Samples> samples(count);
@@ -274,7 +301,7 @@ double largest_update_difference(Towers& towers, const StrategySettings& setting
   towers.run(
       [&](int number) { update(towers[number], *towers.update(number), settings, updates); });
   if (joined) {
-    std::fill(samples.begin(), samples.end(), joined_samples(samples));
+    std::fill(samples.begin(), samples.end(), joined_samples(samples, world));
   }
   std::vector<double> differences(count);
   towers.run([&](int number) {

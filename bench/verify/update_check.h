@@ -1,6 +1,7 @@
 #pragma once
 
 #include "variable_mgmt/towers/towers.h"
+#include "variable_mgmt/world/world.h"
 
 namespace bench {
 
@@ -13,8 +14,8 @@ namespace bench {
 /// a few epsilons of f32. Gradients sent in 16 bits add half an epsilon of that type for each tower
 /// but one. The result is infinite if a 16-bit copy of a variable is not the rounded variable.
 /// `values` are the values in a lone tower's variables; several towers are set to them. Leaves
-/// variables, gradients and slots changed. Waits.
+/// variables, gradients and slots changed. With a `world`, all its processes must call it. Waits.
 double largest_update_difference(Towers& towers, const StrategySettings& settings, bool joined,
-                                 const InitialValues& values);
+                                 const InitialValues& values, World* world = nullptr);
 
 }  // namespace bench

@@ -170,14 +170,16 @@ void check_pixels(Tower& tower, Verification& result) {
 
 /// Uses the gradients of the preceding runs.
 void check_update(const VerifiedRun& run, Verification& result) {
-  const double difference =
-      largest_update_difference(run.towers, run.strategy, run.reduced, run.stimulus.values);
+  const double difference = largest_update_difference(run.towers, run.strategy, run.reduced,
+                                                      run.stimulus.values, run.world);
   result.numbers.push_back(
       {.name = "update",
        .measured = difference,
        .stored = 0,
        .deviation = difference,
-       .tolerance = update_tolerance(run.strategy.sums.narrow, run.towers.size())});
+       .tolerance =
+           update_tolerance(run.strategy.sums.narrow,
+                            run.towers.size() * (run.world == nullptr ? 1 : run.world->size()))});
 }
 
 }  // namespace

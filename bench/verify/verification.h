@@ -47,6 +47,8 @@ struct VerifiedRun {
   std::function<Graph(std::int64_t images)> graph;
   /// Called for each kernel; may end the check.
   Watch watch = {};
+  /// The processes of the run, which all verify it; null: this one alone.
+  World* world = nullptr;
 };
 
 /// Compares a run with stored or newly computed values:

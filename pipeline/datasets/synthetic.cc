@@ -18,7 +18,8 @@ constexpr float kDeviation = 60;
 /// Draws one row of pixels (width x channels values) into `drawn` and stores it in the layout. Each
 /// row has its own random stream, so that any thread may draw it.
 void fill_row(const InputSpec& spec, std::int64_t row, std::vector<float>& drawn, float* images) {
-  RandomStream random(spec.seed ^ hash_name("synthetic images"), static_cast<std::uint64_t>(row));
+  RandomStream random(spec.seed ^ hash_name("synthetic images"),
+                      static_cast<std::uint64_t>(spec.first_image * spec.height + row));
   drawn.resize(static_cast<std::size_t>(spec.width * spec.channels));
   random.truncated_normal(drawn);
   const std::int64_t image = row / spec.height;
@@ -68,6 +69,9 @@ class SyntheticInput final : public InputSource {
   SyntheticInput(const InputSpec& spec, const std::shared_ptr<HostAllocator>& allocator,
                  const Watch& watch)
       : batch_(static_cast<std::size_t>(spec.batch)),
+        first_(static_cast<std::size_t>(spec.first_image)),
+        global_batch_(
+            static_cast<std::size_t>(spec.global_batch > 0 ? spec.global_batch : spec.batch)),
         num_classes_(static_cast<std::uint32_t>(spec.num_classes)),
         images_(allocator,
                 static_cast<std::size_t>(spec.batch * spec.channels * spec.height * spec.width)),
@@ -78,8 +82,12 @@ class SyntheticInput final : public InputSource {
 
   InputBatch next() override {
     std::int32_t* labels = labels_.data();
-    for (std::size_t i = 0; i < batch_; ++i) {
-      labels[i] = static_cast<std::int32_t>(random_.below(num_classes_ - 1));
+    // Draw the labels of all processes, so that the number of processes does not change them.
+    for (std::size_t i = 0; i < global_batch_; ++i) {
+      const auto label = static_cast<std::int32_t>(random_.below(num_classes_ - 1));
+      if (i >= first_ && i - first_ < batch_) {
+        labels[i - first_] = label;
+      }
     }
     // Each batch contains every image.
     const std::int64_t epoch = statistics_.images_delivered / static_cast<std::int64_t>(batch_);
@@ -91,6 +99,8 @@ class SyntheticInput final : public InputSource {
 
  private:
   std::size_t batch_;
+  std::size_t first_;
+  std::size_t global_batch_;
   std::uint32_t num_classes_;
   HostArray<float> images_;
   /// Identifies the images, which are drawn once.

@@ -41,7 +41,8 @@ struct Workload {
   std::string backend{};        ///< onednn, reference, ...
   std::string data{};           ///< synthetic, file, or the files' format: tfrecord, cifar10_bin.
   std::int64_t batch_per_device = 0;
-  int devices = 0;
+  int devices = 0;    ///< The sum over all processes.
+  int processes = 1;  ///< Processes that computed together, started by a launcher.
   std::int64_t global_batch = 0;
   std::string dtype{};
   std::string layout{};  ///< NCHW, NHWC, or auto.

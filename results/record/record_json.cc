@@ -56,6 +56,7 @@ void put_workload(Section out, const Workload& workload) {
   out.put("data", workload.data);
   out.put("batch_per_device", workload.batch_per_device);
   out.put("devices", workload.devices);
+  out.put("processes", workload.processes);
   out.put("global_batch", workload.global_batch);
   out.put("dtype", workload.dtype);
   out.put("layout", workload.layout);

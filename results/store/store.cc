@@ -82,12 +82,13 @@ std::unique_ptr<Database> open_to_read(const fs::path& path) {
     if (::access(path.c_str(), R_OK) != 0) throw;
   }
   // SQLite could not create the files of the write-ahead log next to the database.
-  const fs::path log = path.string() + "-wal";
-  if (fs::exists(log) && !fs::is_empty(log)) {
+  for (const char* suffix : {"-wal", "-journal"}) {
+    const fs::path log = path.string() + suffix;
+    if (!fs::exists(log) || fs::is_empty(log)) continue;
     throw DataError(fmt::format(
-        "{0}: cannot read the store while another user's program writes it; try again when {0}-wal "
-        "is gone, or copy both files into a folder of your own",
-        path.string()));
+        "{}: cannot read the store while another user's program writes it; try again when {} is "
+        "gone, or copy both files into a folder of your own",
+        path.string(), log.string()));
   }
   return open_with_schema(path, Database::Mode::kReadUnlocked);
 }

@@ -5,6 +5,7 @@
 #include "models/base/errors.h"
 #include "variable_mgmt/collectives/nccl_collective.h"
 #include "variable_mgmt/strategies/own_strategies.h"
+#include "variable_mgmt/world/remote_sum.h"
 
 namespace bench {
 
@@ -12,15 +13,20 @@ std::string_view name_of(GradientReduction reduction) {
   return reduction == GradientReduction::sum ? "sum" : "mean";
 }
 
-TowerCommunicator::TowerCommunicator(int towers, const SumSettings& sums)
+TowerCommunicator::TowerCommunicator(int towers, const SumSettings& sums, World* world)
     : barrier(towers),
       by_nccl(adds_by_nccl(sums.spec)),
+      is_remote(world != nullptr && world->size() > 1),
       gradients(towers),
       variables(towers),
       votes(static_cast<std::size_t>(towers)) {
   std::vector<std::string> names;
   for (int tower = 0; tower < towers; ++tower) {
     names.push_back(fmt::format("tower {}", tower));
+  }
+  if (is_remote) {
+    collective = make_world_collective(*world, {.names = std::move(names)});
+    return;
   }
   collective =
       make_collective({.names = std::move(names), .spec = sums.spec, .ring_order = sums.ring_order},

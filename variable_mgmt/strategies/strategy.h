@@ -16,6 +16,8 @@
 
 namespace bench {
 
+class World;
+
 /// A tower's part in updating variables: where they are, and how gradients are reduced. Made after
 /// its tower; used on the tower's thread.
 class UpdateStrategy {
@@ -73,12 +75,15 @@ struct StrategySettings {
 struct TowerCommunicator {
   /// The towers add with the algorithms of `sums`; empty: shm. Throws UsageError for algorithms
   /// that are not available for that many towers.
-  TowerCommunicator(int towers, const SumSettings& sums);
+  /// Not null: the towers also add the gradients of the other processes, which must outlive this.
+  TowerCommunicator(int towers, const SumSettings& sums, World* world = nullptr);
   /// Ends the towers' waits for each other. From any thread.
   void cancel(int tower, const std::string& reason) noexcept;
 
   Barrier barrier;
   bool by_nccl;
+  /// There are other processes.
+  bool is_remote;
   std::unique_ptr<Collective> collective;
   SharedRegion::Peers gradients;
   SharedRegion::Peers variables;

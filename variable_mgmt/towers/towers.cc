@@ -2,9 +2,9 @@
 
 namespace bench {
 
-Towers::Towers(TowerThreads& threads, const Make& make, const SumSettings& sums)
+Towers::Towers(TowerThreads& threads, const Make& make, const SumSettings& sums, World* world)
     : threads_(threads),
-      communicator_(threads.size(), sums),
+      communicator_(threads.size(), sums, world),
       members_(static_cast<std::size_t>(threads.size())) {
   try {
     run([&](int number) {

@@ -150,6 +150,7 @@ TEST(KilledWriter, LeavesADatabaseThatIsRead) {
   }
   const Store store(copy, Store::Access::kRead);
   EXPECT_EQ(store.annotations().size(), 0);
+  EXPECT_FALSE(fs::exists(copy.string() + "-journal")) << "the changes are undone";
 }
 
 std::string bytes_of(const fs::path& path) {

@@ -1,0 +1,141 @@
+#include "bench/runs/run_world.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <optional>
+
+#include "bench/flags/table.h"
+#include "kernels/cpu/affinity.h"
+#include "kernels/gpu_provider.h"
+#include "models/base/errors.h"
+#include "variable_mgmt/world/mpi_transport.h"
+
+namespace bench {
+namespace {
+
+std::optional<std::string> variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::string host_name() {
+  constexpr std::size_t kLongest = 256;
+  std::string name(kLongest, '\0');
+  return gethostname(name.data(), name.size()) == 0 ? std::string(name.c_str()) : "unknown";
+}
+
+/// Divides the processors among the ranks of this host that may use the same ones.
+void divide_processors(World& world, const std::string& host) {
+  const std::vector<int> own = cpu::allowed_processors();
+  std::string text = host;
+  for (const int processor : own) {
+    text += fmt::format(" {}", processor);
+  }
+  const std::vector<std::string> all = world.gather(text);
+  std::size_t sharing = 0;
+  std::size_t place = 0;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] == text) {
+      place += static_cast<int>(rank) < world.rank() ? 1 : 0;
+      ++sharing;
+    }
+  }
+  if (sharing == 1 || own.size() < sharing) {
+    return;
+  }
+  const auto bound = [&](std::size_t part) {
+    return own.begin() + static_cast<std::ptrdiff_t>(own.size() * part / sharing);
+  };
+  cpu::allow_processors({bound(place), bound(place + 1)});
+}
+
+std::string text_of(const ParseResult& parsed) {
+  std::string text;
+  for (const auto& [name, value] : parsed.given) {
+    text += fmt::format("--{}={}\n", name, value);
+  }
+  return text;
+}
+
+/// The first line of `text` that `other` does not have.
+std::string line_missing(const std::string& text, const std::string& other) {
+  for (const std::string& line : split_text(text, '\n')) {
+    if (!line.empty() && other.find(line + "\n") == std::string::npos) {
+      return line;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+RunWorld join_world() {
+  RunWorld joined{.world = nullptr, .launch = find_launch(variable)};
+  if (!joined.launch) {
+    joined.world = std::make_unique<World>();
+    return joined;
+  }
+  const std::string host = host_name();
+  joined.world = std::make_unique<World>(
+      [&] { return open_mpi(*joined.launch, plugin_folder().string()); },
+      WorldSettings{.host = host,
+                    .now = [] { return std::chrono::steady_clock::now().time_since_epoch(); }});
+  divide_processors(*joined.world, host);
+  return joined;
+}
+
+void check_equal_flags(World& world, const ParseResult& parsed) {
+  const std::vector<std::string> texts = world.gather(text_of(parsed));
+  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
+    if (texts[rank] == texts[0]) {
+      continue;
+    }
+    const std::string more = line_missing(texts[rank], texts[0]);
+    const std::string less = line_missing(texts[0], texts[rank]);
+    throw WorldRefusal(fmt::format(
+        "{} has other flags than rank 0: {}{}{}; start all ranks with the same flags",
+        world.name(static_cast<int>(rank)), more.empty() ? "" : fmt::format("it has {}", more),
+        more.empty() || less.empty() ? "" : ", ",
+        less.empty() ? "" : fmt::format("rank 0 has {}", less)));
+  }
+}
+
+void settle_in_world(RunSettings& settings, const World& world, const ParseResult& parsed) {
+  if (world.size() == 1) {
+    return;
+  }
+  Workload& workload = settings.workload;
+  const auto refuse_if = [&](bool refused, const std::string& what, std::string_view instead) {
+    if (refused) {
+      throw UsageError(
+          fmt::format("{} is not built yet for several processes, and {} were started: {}", what,
+                      world.size(), instead));
+    }
+  };
+  const std::string strategy(workload.strategy->name);
+  refuse_if(!all_reduces(workload) || strategy == "replicated",
+            workload.training() ? fmt::format("--variable_update={}", strategy)
+                                : std::string("--forward_only"),
+            workload.training() ? "use --variable_update=horovod or collective_all_reduce"
+                                : "train, or start one process");
+  refuse_if(!workload.synthetic(), workload.input.file ? "--input_file" : "--data_dir",
+            "use synthetic images");
+  refuse_if(settings.execution.device == RunDevice::gpu, "--device=gpu", "use --device=cpu");
+  refuse_if(!workload.batch_request.fixed(), "--batch_size=" + parsed.flags.batch_size,
+            "give one batch size");
+  refuse_if(!settings.outputs.record.device_counts.empty(), "--scaling_sweep", "omit it");
+  refuse_if(settings.outputs.record.repeats.asked(), "--repeats", "omit it");
+  refuse_if(parsed.flags.verify.has_value(), "--verify", "start one process");
+  refuse_if(settings.outputs.dump.any() || settings.outputs.files.dump_tensors, "--dump",
+            "start one process");
+  refuse_if(settings.outputs.profile || settings.outputs.files.trace, "--profile or --trace_file",
+            "start one process");
+  refuse_if(parsed.given.contains("all_reduce_spec") || parsed.flags.hierarchical_copy,
+            "a choice of the all-reduce algorithm", "omit it");
+  if (world.rank() != 0) {
+    settings.outputs = {.lines = settings.outputs.lines};
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bench/flags/flags.h"
+#include "bench/plan/settings.h"
+#include "variable_mgmt/world/launch.h"
+#include "variable_mgmt/world/world.h"
+
+namespace bench {
+
+/// An error that every rank throws, so that one needs to print it.
+class WorldRefusal : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
+/// The processes of a run, and the launcher that started them; nullopt for a process alone.
+struct RunWorld {
+  std::unique_ptr<World> world;
+  std::optional<Launch> launch = {};
+
+  [[nodiscard]] bool several() const { return world->size() > 1; }
+  [[nodiscard]] bool prints() const { return world->rank() == 0; }
+};
+
+/// A process alone.
+inline RunWorld alone() { return {.world = std::make_unique<World>()}; }
+
+/// Joins the processes that a launcher started with this one. If several of them may use the same
+/// processors of a host, divides these among them. Waits for the other processes. Throws UsageError
+/// if the launcher's MPI cannot be used.
+RunWorld join_world();
+
+/// Throws WorldRefusal on all ranks if `make` throws UsageError on any of them; else returns what
+/// it returns. Waits for all ranks.
+template <class Make>
+auto agreed(World& world, const Make& make) {
+  std::string error;
+  std::optional<decltype(make())> made;
+  try {
+    made.emplace(make());
+  } catch (const UsageError& refused) {
+    if (world.size() == 1) {
+      throw;
+    }
+    error = refused.what();
+  }
+  if (world.size() > 1) {
+    try {
+      world.agree(error);
+    } catch (const UsageError& refused) {
+      throw WorldRefusal(refused.what());
+    }
+  }
+  return *std::move(made);
+}
+
+/// Throws WorldRefusal if a rank was started with other flags than rank 0.
+void check_equal_flags(World& world, const ParseResult& parsed);
+
+/// Makes the settings those of one of several processes. Throws UsageError for what is not built
+/// yet for several processes. All but rank 0 print and write nothing.
+void settle_in_world(RunSettings& settings, const World& world, const ParseResult& parsed);
+
+}  // namespace bench
