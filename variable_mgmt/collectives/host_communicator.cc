@@ -118,7 +118,8 @@ void HostCommunicator::sleep(std::uint32_t seen, std::chrono::steady_clock::time
 
 void HostCommunicator::set_failure(int rank, const std::string& reason) {
   if (!failed_) {
-    failure_ = fmt::format("{}: {}", name(rank), reason);
+    const bool is_remote = rank == local_members();  // Its reason names the process.
+    failure_ = is_remote ? reason : fmt::format("{}: {}", name(rank), reason);
     failed_ = true;
   }
 }

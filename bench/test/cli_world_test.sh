@@ -1,0 +1,54 @@
+#!/bin/sh
+# cli_world_test.sh BENCH MPI MPIRUN: runs bench as several processes under one MPI library, openmpi or mpich.
+set -eu
+
+bench=$1 mpi=$2 mpirun=$3
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+# start N ARGUMENTS...: bench with these arguments in N processes.
+start() {
+  start_count=$1
+  shift
+  case $mpi in
+    openmpi) "$mpirun" --bind-to none --oversubscribe -np "$start_count" "$bench" "$@" ;;
+    *) "$mpirun" -np "$start_count" "$bench" "$@" ;;
+  esac
+}
+# The step lines without the speeds.
+losses() { sed -n 's/^\([0-9]*\)	images.*	\(.*\)$/\1 \2/p' "$1"; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+run='--device=reference --dtype=f64 --model=lenet --batch_size=2 --num_batches=3 --num_warmup_batches=1 --display_every=1
+     --optimizer=momentum'
+# shellcheck disable=SC2086
+{
+  "$bench" $run --num_gpus=4 --variable_update=collective_all_reduce >one 2>err || fail "$(cat err)"
+  for shape in "4 1" "2 2"; do
+    set -- $shape
+    start "$1" $run --num_gpus="$2" --variable_update=collective_all_reduce --result_file=record.json >several 2>err ||
+      fail "$1 processes: $(cat err)"
+    [ "$(losses one)" = "$(losses several)" ] ||
+      fail "$1 processes of $2 towers train differently: $(losses several), not $(losses one)"
+    grep -q "\"processes\": $1" record.json || fail "the record does not count $1 processes"
+    grep -q '"devices": 4' record.json || fail "the record does not count 4 devices"
+  done
+
+  # refused STATUS TEXT ARGUMENTS...: two processes exit with this status, and print the text once.
+  refused() {
+    status=$1 text=$2
+    shift 2
+    got=0
+    start 2 "$@" >out 2>err || got=$?
+    [ "$got" = "$status" ] || fail "exit status $got, not $status: $(cat err)"
+    [ "$(grep -c "^bench: rank 0 (host .*$text" err)" = 1 ] || fail "not printed once: $text; but: $(cat err)"
+  }
+  refused 2 '--variable_update=parameter_server is not built yet for several processes' $run
+  refused 2 '--forward_only is not built yet for several processes' $run --forward_only
+  refused 2 'the largest batch that fits is' $run --variable_update=horovod --batch_size=900000000
+  refused 2 '--model=absent: unknown value' --model=absent
+}
