@@ -13,6 +13,7 @@
 #include "bench/terminal/logging.h"
 #include "bench/terminal/null_buffer.h"
 #include "models/base/errors.h"
+#include "models/base/text.h"
 #include "results/record/build_info.h"
 
 namespace bench {
@@ -124,11 +125,9 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   } catch (const RunEnded& ended) {
     return host.end(ended);
   } catch (const WorldRefusal& refusal) {
-    // Every rank has thrown it; one prints it.
-    world.fail(refusal.what());
-    if (world.rank() == 0) {
-      throw;
-    }
+    // Every rank has thrown it. Rank 0 prints it before it leaves the world: when another rank has
+    // ended, the launcher may end rank 0.
+    used.err << "bench: " << printable(refusal.what()) << "\n";
     constexpr int kUsage = 2;
     return kUsage;
   } catch (const std::exception& error) {

@@ -103,7 +103,8 @@ std::vector<std::filesystem::path> files_with_runs(const std::filesystem::path& 
   if (std::filesystem::exists(path / kLogOfARun)) return {path / kLogOfARun};
   // A folder of TensorFlow's logs for each run, as the export of several runs writes them.
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
-    if (entry.is_regular_file() && entry.path().filename() == kLogOfARun) {
+    std::error_code error;  // A link to itself has no status.
+    if (entry.is_regular_file(error) && entry.path().filename() == kLogOfARun) {
       files.push_back(entry.path());
     }
   }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -163,6 +164,7 @@ TEST_F(TrackCommand, TheCommandOfOnChangeReceivesWhatIsNew) {
 
 TEST_F(TrackCommand, ChangesStayNewIfTheCommandOfOnChangeFails) {
   store_days({});
+  (void)std::signal(SIGPIPE, SIG_IGN);  // As the program does.
   EXPECT_THROW(track({"--remember", "--on-change=exit 3"}), WriteError);
   EXPECT_THAT(notes(), testing::IsEmpty());
   EXPECT_THAT(track({"--remember"}).out, HasSubstr("1 new regressions"));

@@ -18,6 +18,10 @@ fail() {
   exit 1
 }
 
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
 for processes in 1 2 3; do
   start "$processes" "$program" "$folder" >out 2>err || fail "$processes processes: $(cat err)"
   grep -q "^$processes processes added by " out || fail "$processes processes printed: $(cat out)"
