@@ -21,7 +21,9 @@ std::vector<std::string> warnings_before(const RunSettings& settings, const RunH
     used.insert(processors.begin(), processors.end());
     anywhere += device.anywhere ? device.processors.size() : 0;
   }
-  const std::size_t busy = anywhere > 0 ? std::min(anywhere, used.size()) : used.size();
+  // The other processes of the run on this host use as many.
+  const std::size_t busy = (anywhere > 0 ? std::min(anywhere, used.size()) : used.size()) *
+                           (host.world.neighbours.size() + 1);
   const EnvironmentSnapshot after =
       read_environment(host.files, std::vector<int>(used.begin(), used.end()));
   std::vector<std::string> warnings = environment_warnings(

@@ -54,7 +54,8 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                         [&] { return host.end_asked(); });
   GpuWatches watches(prepared.sensors, host.clock);
   results::Record& record = begun.file.record();
-  RunWatch around(host.files, host.clock, record.cpu.processors_used.value_or({}), &watches);
+  RunWatch around(host.files, host.clock, record.cpu.processors_used.value_or({}), &watches,
+                  host.world.neighbours);
   Measured measured;
   measured.attempt.at([&] {
     run_session(begun.settings,

@@ -50,6 +50,19 @@ void divide_processors(World& world, const std::string& host) {
   cpu::allow_processors({bound(place), bound(place + 1)});
 }
 
+/// The ids of the other ranks' processes on this host.
+std::set<std::int64_t> neighbours_of(World& world, const std::string& host) {
+  const std::vector<std::string> all = world.gather(fmt::format("{} {}", getpid(), host));
+  std::set<std::int64_t> ids;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const std::size_t space = all[rank].find(' ');
+    if (static_cast<int>(rank) != world.rank() && all[rank].substr(space + 1) == host) {
+      ids.insert(std::stoll(all[rank]));
+    }
+  }
+  return ids;
+}
+
 std::string text_of(const ParseResult& parsed) {
   std::string text;
   for (const auto& [name, value] : parsed.given) {
@@ -82,6 +95,7 @@ RunWorld join_world() {
       WorldSettings{.host = host,
                     .now = [] { return std::chrono::steady_clock::now().time_since_epoch(); }});
   divide_processors(*joined.world, host);
+  joined.neighbours = neighbours_of(*joined.world, host);
   return joined;
 }
 

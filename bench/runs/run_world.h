@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "bench/flags/flags.h"
@@ -21,6 +22,8 @@ class WorldRefusal : public UsageError {
 struct RunWorld {
   std::unique_ptr<World> world;
   std::optional<Launch> launch = {};
+  /// The ids of the run's other processes on this host.
+  std::set<std::int64_t> neighbours = {};
 
   [[nodiscard]] bool several() const { return world->size() > 1; }
   [[nodiscard]] bool prints() const { return world->rank() == 0; }

@@ -25,14 +25,15 @@ ProcessTimes::One parse_stat(const std::string& text) {
 
 }  // namespace
 
-Captured<ProcessTimes> read_process_times(const SystemFiles& files) {
+Captured<ProcessTimes> read_process_times(const SystemFiles& files,
+                                          const std::set<std::int64_t>& omitted) {
   const Captured<std::vector<std::string>> names = files.names_in("/proc");
   if (!names.known()) return Unknown{names.why()};
   const std::string self = words_of(files.read("/proc/self/stat").value_or("0 ")).front();
   ProcessTimes times;
   for (const std::string& name : names.value()) {
     const Captured<std::int64_t> pid = parse_integer(name);
-    if (!pid.known() || name == self) continue;
+    if (!pid.known() || name == self || omitted.contains(pid.value())) continue;
     // The process may have ended in the meantime.
     const Captured<std::string> stat = files.read(fmt::format("/proc/{}/stat", name));
     if (stat.known()) times.by_pid[pid.value()] = parse_stat(stat.value());

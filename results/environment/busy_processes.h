@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,10 @@ struct ProcessTimes {
   std::map<std::int64_t, One> by_pid{};
 };
 
-/// Reads /proc, without this process; unknown if it cannot be read. Takes some milliseconds.
-Captured<ProcessTimes> read_process_times(const SystemFiles& files);
+/// Reads /proc, without this process and `omitted`; unknown if it cannot be read. Takes some
+/// milliseconds.
+Captured<ProcessTimes> read_process_times(const SystemFiles& files,
+                                          const std::set<std::int64_t>& omitted = {});
 
 /// The three processes that used most time between two readings, which are `elapsed` apart. Omits
 /// processes below a hundredth of a processor. Counts all time of a process that began in between.

@@ -7,12 +7,13 @@
 namespace bench {
 
 RunWatch::RunWatch(const SystemFiles& files, const Clock& clock, std::vector<int> processors,
-                   TimedWatch* gpu)
+                   TimedWatch* gpu, std::set<std::int64_t> own)
     : files_(files),
       clock_(clock),
       processors_(std::move(processors)),
       gpu_(gpu),
-      processes_before_(read_process_times(files)),
+      own_(std::move(own)),
+      processes_before_(read_process_times(files, own_)),
       made_(clock.now()) {
   const Unknown untimed{"no step was timed"};
   energy_ = {.source = untimed, .joules = untimed, .coverage = untimed};
@@ -39,7 +40,7 @@ void RunWatch::end() {
   energy_ = rapl_energy(rapl_before_, read_rapl(files_));
   cpu_->end();
   throttling_ = throttled_between(throttling_before_, cgroup_throttling(files_));
-  busy_ = busiest(processes_before_, read_process_times(files_), clock_.now() - made_);
+  busy_ = busiest(processes_before_, read_process_times(files_, own_), clock_.now() - made_);
 }
 
 void RunWatch::add_to(results::Record& record) const {

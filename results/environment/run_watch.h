@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "results/environment/busy_processes.h"
@@ -19,9 +20,10 @@ namespace bench {
 /// programs compute. Includes a GPU's watch.
 class RunWatch final : public TimedWatch {
  public:
-  /// `files`, `clock` and `gpu`, which may be null, must outlive this.
+  /// `files`, `clock` and `gpu`, which may be null, must outlive this. `own` are the ids of the
+  /// run's other processes on this host, which do not disturb it.
   RunWatch(const SystemFiles& files, const Clock& clock, std::vector<int> processors,
-           TimedWatch* gpu);
+           TimedWatch* gpu, std::set<std::int64_t> own = {});
 
   void begin() override;
   void end() override;
@@ -34,6 +36,7 @@ class RunWatch final : public TimedWatch {
   const Clock& clock_;
   const std::vector<int> processors_;
   TimedWatch* gpu_;
+  const std::set<std::int64_t> own_;
   Captured<ProcessTimes> processes_before_;
   std::chrono::nanoseconds made_;
   Captured<RaplReading> rapl_before_ = Unknown{"no step was timed"};

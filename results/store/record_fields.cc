@@ -122,6 +122,11 @@ Fields workload_fields(const json& record) {
   for (const char* name : kWorkloadMembers) {
     add(fields, record, fmt::format("workload.{}", name));
   }
+  // Records without it are of one process.
+  const json* processes = member_at(record, "workload.processes");
+  if (processes != nullptr && *processes != 1) {
+    add(fields, record, "workload.processes");
+  }
   add_members(fields, record, "flags.workload");
   add(fields, record, "dataset.name");
   for (const char* name : kDerivedMembers) {

@@ -48,6 +48,17 @@ TEST(BusyProcesses, AreTheThreeBusiestProcesses) {
   EXPECT_EQ(busy.value()[2].name, "began later");
 }
 
+TEST(BusyProcesses, AreWithoutTheOtherProcessesOfTheRun) {
+  const FakeSystem system;
+  add_process(system, "self", "bench", 0);
+  add_process(system, "7", "bench", 0);
+  add_process(system, "8", "bench", 500);
+  add_process(system, "9", "other", 500);
+  const auto times = read_process_times(system.files(), {8}).value().by_pid;
+  EXPECT_EQ(times.count(8), 0U);
+  EXPECT_EQ(times.count(9), 1U);
+}
+
 TEST(BusyProcesses, SayWhyTheyAreNotKnown) {
   const auto none = read_process_times(FakeSystem().files());
   EXPECT_THAT(none.why(), HasSubstr("cannot read /proc"));

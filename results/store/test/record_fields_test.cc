@@ -23,6 +23,15 @@ Keys keys_of(const Record& record) {
           key_of(environment_fields(json))};
 }
 
+TEST(WorkloadFields, DistinguishSeveralProcesses) {
+  nlohmann::json one = json_of(made_record("resnet50", 64));
+  nlohmann::json older = one;
+  older["workload"].erase("processes");
+  EXPECT_EQ(workload_fields(one), workload_fields(older));
+  one["workload"]["processes"] = 2;
+  EXPECT_NE(workload_fields(one), workload_fields(older));
+}
+
 TEST(RecordFields, WorkloadDoesNotDependOnTheMachineAndTheFiles) {
   Record record = made_record();
   const Keys before = keys_of(record);

@@ -164,7 +164,7 @@ TEST_F(TrackCommand, TheCommandOfOnChangeReceivesWhatIsNew) {
 
 TEST_F(TrackCommand, ChangesStayNewIfTheCommandOfOnChangeFails) {
   store_days({});
-  (void)std::signal(SIGPIPE, SIG_IGN);  // As the program does.
+  (void)std::signal(SIGPIPE, SIG_IGN);  // The program ignores it, too.
   EXPECT_THROW(track({"--remember", "--on-change=exit 3"}), WriteError);
   EXPECT_THAT(notes(), testing::IsEmpty());
   EXPECT_THAT(track({"--remember"}).out, HasSubstr("1 new regressions"));
