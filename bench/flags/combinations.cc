@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 #include "bench/flags/table.h"
 #include "models/base/errors.h"
@@ -105,20 +106,22 @@ std::string text_of(const results::FlagValue& value) {
 
 /// Replaces the placeholders of a message.
 std::string filled(std::string_view message, const Flags& flags) {
-  std::string text(message);
-  const auto replace = [&](const std::string& name, const std::string& value) {
-    const std::string placeholder = fmt::format("{{{}}}", name);
-    for (std::size_t at = 0; (at = text.find(placeholder, at)) != std::string::npos;) {
-      text.replace(at, placeholder.size(), value);
-      at += value.size();
-    }
-  };
-  replace("devices", devices_flag(flags));
-  replace("ending", std::string(ending_flag(flags)));
+  std::map<std::string_view, std::string> values{{"devices", devices_flag(flags)},
+                                                 {"ending", std::string(ending_flag(flags))}};
   for (const auto& [name, value] : flag_values(flags)) {
-    replace(std::string(name), text_of(value));
+    values.emplace(name, text_of(value));
   }
-  return text;
+  std::string text;
+  while (true) {
+    const std::size_t open = message.find('{');
+    text += message.substr(0, open);
+    if (open == std::string_view::npos) {
+      return text;
+    }
+    const std::size_t close = message.find('}', open);
+    text += values.at(message.substr(open + 1, close - open - 1));
+    message.remove_prefix(close + 1);
+  }
 }
 
 template <class T>

@@ -15,7 +15,7 @@ class MissingFlag : public UsageError {
 /// Throws UsageError for the first combination of flags that the table of refusals excludes.
 /// `batch` is the typed value of --batch_size. Unlike tf_cnn_benchmarks, accepts NCHW on the CPU.
 /// Does not check what is built, nor what an unbuilt flag requires.
-void validate(const Flags& flags, const BatchRequest& batch = {});
+void validate(const Flags& flags, const BatchRequest& batch);
 
 /// True if the flags request computing in bf16 or f16.
 bool asks_for_16_bits(const Flags& flags);

@@ -40,7 +40,7 @@ class Session {
     }
     result_.losses.reserve(settings.workload.training() ? expected : 0);
     result_.accuracies.reserve(settings.workload.accuracies() ? expected : 0);
-    if (steps_.size() > 1) {
+    if (steps_.size() > 1 || parts.world != nullptr) {
       result_.reduced_on = steps_.front()->reduced_on();
     }
   }
@@ -130,13 +130,13 @@ class Session {
 
   Stop warm_up() {
     progress_.start("warm up", parts_.stopping.limits().warmup_steps);
-    Stop stop = agreed(parts_.stopping.after_warmup_steps(0));
+    Stop stop = agreed_stop(parts_.stopping.after_warmup_steps(0));
     while (stop == Stop::none) {
       if (!step()) {
         return Stop::interrupted;
       }
       progress_.update(++result_.warmup_steps);
-      stop = agreed(parts_.stopping.after_warmup_steps(result_.warmup_steps));
+      stop = agreed_stop(parts_.stopping.after_warmup_steps(result_.warmup_steps));
     }
     return stop;
   }
@@ -187,7 +187,7 @@ class Session {
         print(i, outcome);
       }
       progress_.update(i);
-      result_.stop = agreed(parts_.stopping.after_steps(i));
+      result_.stop = agreed_stop(parts_.stopping.after_steps(i));
     }
     result_.replayed = std::all_of(steps_.begin(), steps_.end(),
                                    [](const auto& step) { return step->replayed(); });
@@ -230,6 +230,10 @@ class Session {
   std::optional<Outcome> step() {
     const nanoseconds begin = parts_.clock.now();
     if (!feeding_.begin_step(goes_on())) {
+      if (parts_.world != nullptr) {
+        parts_.world->fail(fmt::format("{} ended before its next batch was there",
+                                       parts_.world->name(parts_.world->rank())));
+      }
       return std::nullopt;
     }
     const nanoseconds got = parts_.clock.now();
@@ -365,7 +369,7 @@ class Session {
   }
 
   /// Why all processes stop now: an interruption of any of them, otherwise rank 0's reason.
-  [[nodiscard]] Stop agreed(Stop own) const {
+  [[nodiscard]] Stop agreed_stop(Stop own) const {
     if (parts_.world == nullptr) {
       return own;
     }

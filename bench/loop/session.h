@@ -80,7 +80,7 @@ class LossError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The requested length of a run, from its settings.
+/// The requested length of a run.
 StepLimits step_limits(const Execution& execution);
 
 /// Warms up, then runs and times the steps until the stopping rule ends them. Each step runs on

@@ -153,7 +153,7 @@ std::string unless_threads(const Asked& asked) {
 
 std::string unless_several_train(const Asked& asked) {
   const std::string idle = unless_training(asked);
-  return !idle.empty() || asked.settings.workload.towers > 1 ? idle : "with only one device";
+  return !idle.empty() || asked.settings.workload.all_towers() > 1 ? idle : "with only one device";
 }
 
 std::string unless_variables_are_shared(const Asked& asked) {

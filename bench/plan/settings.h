@@ -106,6 +106,7 @@ struct LossScaleSettings {
 };
 
 /// What a run computes. Two runs with equal workloads compute the same numbers, to rounding.
+/// `tower` and `process` say which part of them.
 struct Workload {
   const Model* model = nullptr;
   const Dataset* dataset = nullptr;
@@ -206,7 +207,7 @@ struct Execution {
   struct Sharing {
     /// One device holds all variables.
     bool one_holder = false;
-    /// Their 16-bit type is resolved later: see strategy_settings().
+    /// Its 16-bit type is resolved later: see strategy_settings().
     SumSettings sums = {};
     /// The fastest algorithm is chosen by timing.
     bool timed = false;
@@ -214,7 +215,7 @@ struct Execution {
   };
   Sharing sharing = {};
 
-  /// Options that control how its graph is planned.
+  /// Options that control how the run's graph is planned.
   [[nodiscard]] LoweringOptions lowering() const {
     return {.format = format,
             .pinned = choices == nullptr ? nullptr : &choices->choices,

@@ -1,5 +1,9 @@
 #include "bench/runs/benchmark.h"
 
+#include <unistd.h>
+
+#include <iostream>
+
 #include "bench/plan/resolve_settings.h"
 #include "bench/report/record_file.h"
 #include "bench/report/reportable.h"
@@ -49,6 +53,9 @@ void check_repeats(const RunSettings& settings) {
 }
 
 int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
+  World& world = *host.world.world;
+  check_equal_flags(world, parsed);
+  check_built_in_world(world, parsed);
   if (parsed.flags.verify) {
     const int status = run_verification(parsed, host);
     if (status != 0) {
@@ -58,12 +65,13 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     }
     return status;
   }
-  World& world = *host.world.world;
-  check_equal_flags(world, parsed);
   const RunSettings settings = agreed(world, [&] {
     RunSettings resolved =
         resolve_settings(parsed, {.process = world.rank(), .processes = world.size()});
     settle_in_world(resolved, world, parsed);
+    if (host.world.several()) {
+      check_outputs(resolved);
+    }
     return settings_of_scaled(settings_of_repeat(std::move(resolved)));
   });
   if (!settings.outputs.record.device_counts.empty()) {
@@ -102,6 +110,16 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   return run.status;
 }
 
+/// Ends this process of several, once the others know why.
+[[noreturn]] void end_after_failure(World& world, const std::exception& error) {
+  constexpr int kFailed = 1;
+  world.fail(fmt::format("{}: {}", world.name(world.rank()), error.what()));
+  world.wait_for_end();
+  std::cerr << "bench: " << printable(error.what()) << std::endl;
+  std::cout << std::flush;
+  _exit(kFailed);
+}
+
 }  // namespace
 
 int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
@@ -119,10 +137,16 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   try {
     const int status = run_what_is_asked(parsed, host);
     streams.out.flush();
-    host.interrupt.ignore_further();
+    if (!host.world.several()) {  // Otherwise the process still waits for the others.
+      host.interrupt.ignore_further();
+    }
     // The signal came after the last point at which the run could end.
     return status == 0 && host.interrupt.requested() ? host.interrupt.exit_status() : status;
   } catch (const RunEnded& ended) {
+    if (host.world.several()) {
+      world.fail(
+          fmt::format("{}: {} {}", world.name(world.rank()), host.end_reason(), ended.what()));
+    }
     return host.end(ended);
   } catch (const WorldRefusal& refusal) {
     // Every rank has thrown it. Rank 0 prints it before it leaves the world: when another rank has
@@ -131,8 +155,10 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     constexpr int kUsage = 2;
     return kUsage;
   } catch (const std::exception& error) {
-    world.fail(fmt::format("{}: {}", world.name(world.rank()), error.what()));
-    throw;
+    if (!host.world.several()) {
+      throw;
+    }
+    end_after_failure(world, error);
   }
 }
 

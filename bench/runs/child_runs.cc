@@ -17,6 +17,7 @@
 #include "models/base/errors.h"
 #include "results/record/identity.h"
 #include "results/store/record_files.h"
+#include "variable_mgmt/world/launch.h"
 
 namespace bench {
 namespace {
@@ -85,8 +86,10 @@ int wait_for(pid_t child, const InterruptGuard& interrupt) {
 }
 
 /// A run that ends itself has printed its reason.
-void say_killed(std::ostream& err, int signal) {
-  err << stderr_line::warning << "the run was ended by SIG" << ::sigabbrev_np(signal)
+void warn_of_signal(std::ostream& err, int signal) {
+  const char* const name = ::sigabbrev_np(signal);
+  err << stderr_line::warning << "the run was ended by "
+      << (name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name))
       << " and left no record";
   if (signal == SIGKILL) {
     err << "; if nobody sent the signal, the system had no memory left (see dmesg)";
@@ -137,6 +140,7 @@ ChildOutcome ChildRuns::run(const ChildRun& child) {
   std::vector<std::pair<std::string, std::string>> variables = child.variables;
   variables.emplace_back(kGroupVariable, to_text(place));
   variables.emplace_back(kRecordVariable, scratch_->path());
+  variables.emplace_back(kMpiVariable, "none");  // The launcher's variables are for this process.
   std::vector<std::string> words = host_.command_line;
   words.insert(words.end(), child.words.begin(), child.words.end());
   std::filesystem::resize_file(scratch_->path(), 0);  // Removes the previous record.
@@ -149,7 +153,7 @@ ChildOutcome ChildRuns::run(const ChildRun& child) {
   ChildOutcome outcome{.status =
                            WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status)};
   if (WIFSIGNALED(status) && !host_.interrupt.requested()) {
-    say_killed(host_.streams.err, WTERMSIG(status));
+    warn_of_signal(host_.streams.err, WTERMSIG(status));
   }
   if (outcome.status == 0) {
     outcome.record = results::read_runs(scratch_->path()).at(0);

@@ -148,6 +148,19 @@ int tell_reportable(const results::Record& record, std::ostream& err) {
   return 1;
 }
 
+/// The failure of the first process that has one, with its name; empty if none has. Waits for all.
+std::string first_failure(World& world, const std::string& own) {
+  const std::vector<std::string> all = world.gather(own);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (!all[rank].empty()) {
+      return world.size() == 1
+                 ? all[rank]
+                 : fmt::format("{}: {}", world.name(static_cast<int>(rank)), all[rank]);
+    }
+  }
+  return "";
+}
+
 /// The numbers of a failed run are invalid, whatever the verdict on the card.
 void add_failure(results::Record& record, const std::string& reason) {
   if (!record.gpus.empty()) {
@@ -189,8 +202,13 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
       compare_with_f32(*prepared.quantization, prepared.towers->first(), file.record(),
                        streams.err);
     } else {
-      verify(settings, prepared, host.phases,
-             host.world.several() ? host.world.world.get() : nullptr, file.record(), streams.err);
+      verify(settings, prepared, host.phases, host.world.others(), file.record(), streams.err);
+    }
+  });
+  const std::string failure = first_failure(*host.world.world, attempt.reason());
+  attempt.at([&] {
+    if (!failure.empty()) {
+      throw MismatchError(failure);
     }
   });
   if (attempt.succeeded()) {

@@ -67,7 +67,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                  .progress = host.streams.err,
                  .progress_terminal = host.streams.err_terminal,
                  .watch = &around,
-                 .world = host.world.several() ? host.world.world.get() : nullptr},
+                 .world = host.world.others()},
                 measured.session);
     count_clock(*prepared.devices.front().backend, record.gpus);
   });

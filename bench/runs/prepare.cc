@@ -296,7 +296,7 @@ std::unique_ptr<Towers> prepare_towers(Begun& begun, std::span<Device> devices,
                            },
                        .options = options,
                        .values = network.values,
-                       .world = host.world.several() ? host.world.world.get() : nullptr,
+                       .world = host.world.others(),
                        .chose =
                            [&](const std::string& spec, const std::string& figures) {
                              LOG(INFO) << "note: --all_reduce_spec=auto: " << figures;
@@ -347,7 +347,13 @@ Begun begin_run(const RunRequest& request, const RunHost& host) {
 
 std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   RunSettings& settings = begun.settings;
-  const auto host_limit = memory_limit(host.files);
+  auto host_limit = memory_limit(host.files);
+  if (const std::size_t others = host.world.neighbours.size(); others > 0 && host_limit.known()) {
+    MemoryLimit shared = host_limit.value();
+    shared.bytes /= static_cast<std::int64_t>(others + 1);
+    shared.set_by += fmt::format(", shared by {} processes", others + 1);
+    host_limit = shared;
+  }
   check_variables_memory(settings, host_limit);
   std::optional<AtomicFile> trace;
   if (settings.outputs.files.trace) {

@@ -25,13 +25,13 @@ std::string RunHost::end_reason() const {
   if (interrupt.requested()) {
     return fmt::format("{}{}", stderr_line::ended, interrupt.signal_name());
   }
-  return world.several() ? fmt::format("{}a signal to another process", stderr_line::ended)
-                         : "standard output cannot be written";
+  return streams.out.good() ? fmt::format("{}a signal to another process", stderr_line::ended)
+                            : "standard output cannot be written";
 }
 
 int RunHost::end(const RunEnded& ended) {
   phases.clear();
-  if (!interrupt.requested() && !world.several()) {
+  if (!interrupt.requested() && !streams.out.good()) {
     throw WriteError(end_reason());
   }
   streams.err << end_reason() << " " << ended.what() << "\n";

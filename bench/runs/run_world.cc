@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 
 #include "bench/flags/table.h"
+#include "bench/plan/processor_shares.h"
 #include "kernels/cpu/affinity.h"
 #include "kernels/gpu_provider.h"
 #include "models/base/errors.h"
@@ -44,10 +46,12 @@ void divide_processors(World& world, const std::string& host) {
   if (sharing == 1 || own.size() < sharing) {
     return;
   }
-  const auto bound = [&](std::size_t part) {
-    return own.begin() + static_cast<std::ptrdiff_t>(own.size() * part / sharing);
-  };
-  cpu::allow_processors({bound(place), bound(place + 1)});
+  // By whole cores, as for several devices of one process.
+  const auto shares =
+      share_processors(discover_topology(), {.towers = static_cast<int>(sharing), .threads = {}});
+  if (const int error = cpu::allow_processors(shares[place].processors); error != 0) {
+    throw DeviceError(fmt::format("sched_setaffinity: {}", std::strerror(error)));
+  }
 }
 
 /// The ids of the other ranks' processes on this host.
@@ -108,10 +112,16 @@ void check_equal_flags(World& world, const ParseResult& parsed) {
     const std::string more = line_missing(texts[rank], texts[0]);
     const std::string less = line_missing(texts[0], texts[rank]);
     throw WorldRefusal(fmt::format(
-        "{} has other flags than rank 0: {}{}{}; start all ranks with the same flags",
+        "{} has different flags from rank 0: {}{}{}; start all ranks with the same flags",
         world.name(static_cast<int>(rank)), more.empty() ? "" : fmt::format("it has {}", more),
         more.empty() || less.empty() ? "" : ", ",
         less.empty() ? "" : fmt::format("rank 0 has {}", less)));
+  }
+}
+
+void check_built_in_world(World& world, const ParseResult& parsed) {
+  if (world.size() > 1 && parsed.flags.verify) {
+    throw WorldRefusal("--verify is not built yet for several processes: start one process");
   }
 }
 
@@ -140,7 +150,7 @@ void settle_in_world(RunSettings& settings, const World& world, const ParseResul
             "give one batch size");
   refuse_if(!settings.outputs.record.device_counts.empty(), "--scaling_sweep", "omit it");
   refuse_if(settings.outputs.record.repeats.asked(), "--repeats", "omit it");
-  refuse_if(parsed.flags.verify.has_value(), "--verify", "start one process");
+  refuse_if(parsed.flags.cost.has_value(), "--cost", "omit it");
   refuse_if(settings.outputs.dump.any() || settings.outputs.files.dump_tensors, "--dump",
             "start one process");
   refuse_if(settings.outputs.profile || settings.outputs.files.trace, "--profile or --trace_file",

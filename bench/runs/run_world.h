@@ -12,13 +12,13 @@
 
 namespace bench {
 
-/// An error that every rank throws, so that one needs to print it.
+/// An error that every rank throws, so only rank 0 prints it.
 class WorldRefusal : public UsageError {
  public:
   using UsageError::UsageError;
 };
 
-/// The processes of a run, and the launcher that started them; nullopt for a process alone.
+/// The processes of a run, and the launcher that started them; nullopt for a single process.
 struct RunWorld {
   std::unique_ptr<World> world;
   std::optional<Launch> launch = {};
@@ -26,10 +26,12 @@ struct RunWorld {
   std::set<std::int64_t> neighbours = {};
 
   [[nodiscard]] bool several() const { return world->size() > 1; }
+  /// The world of several processes; null for a single process.
+  [[nodiscard]] World* others() const { return several() ? world.get() : nullptr; }
   [[nodiscard]] bool prints() const { return world->rank() == 0; }
 };
 
-/// A process alone.
+/// A single process.
 inline RunWorld alone() { return {.world = std::make_unique<World>()}; }
 
 /// Joins the processes that a launcher started with this one. If several of them may use the same
@@ -64,8 +66,11 @@ auto agreed(World& world, const Make& make) {
 /// Throws WorldRefusal if a rank was started with other flags than rank 0.
 void check_equal_flags(World& world, const ParseResult& parsed);
 
-/// Makes the settings those of one of several processes. Throws UsageError for what is not built
-/// yet for several processes. All but rank 0 print and write nothing.
+/// Throws WorldRefusal for what ends the program without a run, if there are several processes.
+void check_built_in_world(World& world, const ParseResult& parsed);
+
+/// Adapts the settings to this process of the world: ranks other than 0 print and write nothing.
+/// Throws UsageError for what is not built yet for several processes.
 void settle_in_world(RunSettings& settings, const World& world, const ParseResult& parsed);
 
 }  // namespace bench

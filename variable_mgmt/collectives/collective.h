@@ -67,9 +67,9 @@ class CollectiveMember {
   virtual void abandon() noexcept {}
 };
 
-/// A communicator that adds the gradients of towers on one host. The sums are the same bits on
-/// every member and in every run. Additions of f16 and bf16 are done in f32, of f64 in f64, of f32
-/// in f32.
+/// A communicator that adds the gradients of this process's towers and, with `remote`, of others.
+/// The sums are the same bits on every member and in every run. Additions of f16 and bf16 are done
+/// in f32, of f64 in f64, of f32 in f32.
 class Collective {
  public:
   Collective() = default;

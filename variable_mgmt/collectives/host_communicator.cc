@@ -15,7 +15,7 @@ std::string describe(std::size_t elements, DType dtype, std::size_t index) {
 
 CollectiveOptions with_remote_name(CollectiveOptions options) {
   if (options.remote != nullptr) {
-    options.names.emplace_back("the other processes");
+    options.names.emplace_back("the sum over processes");
   }
   return options;
 }

@@ -75,7 +75,8 @@ struct StrategySettings {
 struct TowerCommunicator {
   /// The towers add with the algorithms of `sums`; empty: shm. Throws UsageError for algorithms
   /// that are not available for that many towers.
-  /// Not null: the towers also add the gradients of the other processes, which must outlive this.
+  /// If `world` is not null, the towers also add the other processes' gradients; it must outlive
+  /// this.
   TowerCommunicator(int towers, const SumSettings& sums, World* world = nullptr);
   /// Ends the towers' waits for each other. From any thread.
   void cancel(int tower, const std::string& reason) noexcept;

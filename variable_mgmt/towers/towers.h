@@ -20,8 +20,8 @@ struct TowerWithUpdate {
 class Towers {
  public:
   /// Calls `make` for every tower concurrently, on its thread. `sums` says how the towers add
-  /// gradients, if they do, and `world` with which other processes. After a failed call of make or
-  /// of run(), the towers can only be read.
+  /// gradients, if they do. `world` connects the other processes; null: there are no others. After
+  /// a failed call of make or of run(), the towers can only be read.
   using Make = std::function<TowerWithUpdate(int number, TowerCommunicator& communicator)>;
   Towers(TowerThreads& threads, const Make& make, const SumSettings& sums = {},
          World* world = nullptr);

@@ -17,7 +17,8 @@ std::optional<int> number_of(const std::optional<std::string>& text) {
                                                                     : std::nullopt;
 }
 
-std::optional<Launch> launch_of(const EnvironmentLookup& environment) {
+/// The launcher's variables, without the refusals of launch_of().
+std::optional<Launch> known_launch(const EnvironmentLookup& environment) {
   if (const auto size = environment("OMPI_COMM_WORLD_SIZE")) {
     return Launch{.library = "openmpi", .launcher = "mpirun of Open MPI", .size = number_of(size)};
   }
@@ -33,16 +34,25 @@ std::optional<Launch> launch_of(const EnvironmentLookup& environment) {
                   .launcher = slurm_size ? "srun" : "mpirun of MPICH",
                   .size = pmi_size ? number_of(pmi_size) : slurm_size};
   }
+  return std::nullopt;
+}
+
+std::optional<Launch> launch_of(const EnvironmentLookup& environment) {
+  if (auto known = known_launch(environment)) {
+    return known;
+  }
+  const auto slurm_size = number_of(environment("SLURM_STEP_NUM_TASKS"));
   if (slurm_size.value_or(1) > 1) {
     throw UsageError(fmt::format(
         "srun started {} processes without PMI, so they cannot find each other: add --mpi=pmix "
-        "for Open MPI, or --mpi=pmi2 for MPICH",
+        "for Open MPI, or --mpi=pmi2 for MPICH; BENCH_MPI=none runs each as a single process",
         *slurm_size));
   }
-  if (environment("WORLD_SIZE") && environment("MASTER_ADDR")) {
+  if (number_of(environment("WORLD_SIZE")).value_or(1) > 1 && environment("MASTER_ADDR")) {
     throw UsageError(
         "torchrun started this process, but bench does not use its rendezvous: start bench with "
-        "mpirun, with srun --mpi=pmix, or as a Kubernetes MPIJob");
+        "mpirun, with srun --mpi=pmix, or as a Kubernetes MPIJob; BENCH_MPI=none runs each as a "
+        "single process");
   }
   return std::nullopt;
 }
@@ -60,7 +70,7 @@ std::optional<Launch> find_launch(const EnvironmentLookup& environment) {
   if (*wanted != "openmpi" && *wanted != "mpich") {
     throw UsageError(fmt::format("BENCH_MPI={}: expected openmpi, mpich or none", *wanted));
   }
-  const auto found = launch_of(environment);
+  const auto found = known_launch(environment);
   return Launch{.library = *wanted,
                 .launcher = found ? found->launcher : "BENCH_MPI",
                 .size = found ? found->size : std::nullopt};

@@ -9,6 +9,9 @@ namespace bench {
 /// Returns the value of an environment variable, or nullopt if it is not set.
 using EnvironmentLookup = std::function<std::optional<std::string>(const char* name)>;
 
+/// The variable that chooses the plug-in: openmpi, mpich, or none.
+inline constexpr const char* kMpiVariable = "BENCH_MPI";
+
 /// How a launcher started this process as one of several.
 struct Launch {
   /// "openmpi" or "mpich": the plug-in to open.
@@ -19,9 +22,9 @@ struct Launch {
   std::optional<int> size;
 };
 
-/// Returns how the process was started, from the launcher's variables; nullopt for a process alone.
-/// BENCH_MPI=openmpi|mpich|none overrides it. Throws UsageError for launchers that bench does not
-/// support, and for srun without PMI.
+/// Returns how the process was started, from the launcher's variables; nullopt for a single
+/// process. BENCH_MPI=openmpi|mpich|none overrides it. Throws UsageError for launchers that bench
+/// does not support, and for srun without PMI.
 std::optional<Launch> find_launch(const EnvironmentLookup& environment);
 
 }  // namespace bench

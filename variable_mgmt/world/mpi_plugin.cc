@@ -14,9 +14,15 @@
 namespace bench {
 namespace {
 
+struct Request {
+  MPI_Request handle = MPI_REQUEST_NULL;
+  /// The bytes to receive; -1: the request sends.
+  int expected = -1;
+};
+
 /// A deque, because MPI keeps the addresses of pending requests.
-std::deque<MPI_Request>& requests() {
-  static std::deque<MPI_Request> all;
+std::deque<Request>& requests() {
+  static std::deque<Request> all;
   return all;
 }
 std::vector<std::int64_t>& free_requests() {
@@ -26,7 +32,7 @@ std::vector<std::int64_t>& free_requests() {
 
 std::int64_t take_request() {
   if (free_requests().empty()) {
-    requests().push_back(MPI_REQUEST_NULL);
+    requests().emplace_back();
     return static_cast<std::int64_t>(requests().size()) - 1;
   }
   const std::int64_t number = free_requests().back();
@@ -39,9 +45,12 @@ int error_of(int status) { return status == MPI_SUCCESS ? 0 : -status; }
 int init() {
   int provided = 0;
   const int status = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-  return status == MPI_SUCCESS
-             ? error_of(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN))
-             : error_of(status);
+  if (status != MPI_SUCCESS) {
+    return error_of(status);
+  }
+  return provided < MPI_THREAD_FUNNELED
+             ? -MPI_ERR_OTHER
+             : error_of(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 }
 
 int rank() {
@@ -68,8 +77,10 @@ std::int64_t send(int peer, int tag, const void* data, std::size_t bytes) {
     return -MPI_ERR_COUNT;
   }
   const std::int64_t request = take_request();
-  const int status = MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, MPI_COMM_WORLD,
-                               &requests()[static_cast<std::size_t>(request)]);
+  Request& made = requests()[static_cast<std::size_t>(request)];
+  made.expected = -1;
+  const int status =
+      MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, MPI_COMM_WORLD, &made.handle);
   return status == MPI_SUCCESS ? request : error_of(status);
 }
 
@@ -78,22 +89,30 @@ std::int64_t receive(int peer, int tag, void* data, std::size_t bytes) {
     return -MPI_ERR_COUNT;
   }
   const std::int64_t request = take_request();
-  const int status = MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, MPI_COMM_WORLD,
-                               &requests()[static_cast<std::size_t>(request)]);
+  Request& made = requests()[static_cast<std::size_t>(request)];
+  made.expected = static_cast<int>(bytes);
+  const int status =
+      MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, MPI_COMM_WORLD, &made.handle);
   return status == MPI_SUCCESS ? request : error_of(status);
 }
 
 int test(std::int64_t request) {
+  Request& tested = requests()[static_cast<std::size_t>(request)];
   int done = 0;
-  const int status =
-      MPI_Test(&requests()[static_cast<std::size_t>(request)], &done, MPI_STATUS_IGNORE);
+  MPI_Status received;
+  const int status = MPI_Test(&tested.handle, &done, &received);
   if (status != MPI_SUCCESS) {
     return error_of(status);
   }
-  if (done != 0) {
-    free_requests().push_back(request);
+  if (done == 0) {
+    return 0;
   }
-  return done;
+  free_requests().push_back(request);
+  int bytes = tested.expected;
+  if (tested.expected >= 0) {
+    MPI_Get_count(&received, MPI_BYTE, &bytes);
+  }
+  return bytes == tested.expected ? 1 : -MPI_ERR_TRUNCATE;
 }
 
 int finish() { return error_of(MPI_Finalize()); }

@@ -87,11 +87,17 @@ void World::set_phase(std::string_view phase) {
 }
 
 void World::fail(const std::string& reason) {
+  check(!reason.empty(), "world: a failure without a reason");
   {
     const std::lock_guard lock(mutex_);
     set_failure(reason);
   }
   changed_.notify_all();
+}
+
+void World::wait_for_end() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return ended_ || size_ == 1; });
 }
 
 std::string World::failure() const {
@@ -149,6 +155,7 @@ void World::run(const std::function<std::unique_ptr<Transport>()>& open) {
     }
     if (!failure().empty()) {
       cancel_tasks();
+      send_reason();
       // Give the beats with the reason the time of two beats to leave.
       failed_at = failed_at.count() < 0 ? settings_.now() : failed_at;
       if (sent_to_all(Beat::Kind::failed) ||
@@ -169,16 +176,23 @@ void World::run(const std::function<std::unique_ptr<Transport>()>& open) {
     changed_.notify_all();
     rest(busy);
   }
-  const bool failed = !failure().empty();
-  if (!failed) {
-    transport_->finish();
-    transport_.reset();
+  if (failure().empty() && !abandoned_.empty()) {
+    fail("requests of an abandoned task are pending");
   }
+  if (failure().empty()) {
+    try {
+      transport_->finish();
+      transport_.reset();
+    } catch (const std::exception& error) {
+      fail(error.what());
+    }
+  }
+  cancel_tasks();
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
   }
-  cancel_tasks();
+  cancel_tasks();  // Those that were submitted meanwhile.
   changed_.notify_all();
 }
 
@@ -191,6 +205,7 @@ void World::begin(std::unique_ptr<Transport> transport) {
   const nanoseconds now = settings_.now();
   next_beat_ = now;
   last_round_ = now;
+  progress_at_ = now;
   for (int rank = 0; rank < size_; ++rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     peer.heard = now;
@@ -215,6 +230,7 @@ bool World::advance() {
     for (Peer& peer : peers_) {
       peer.heard += away;
     }
+    progress_at_ += away;
   }
   for (int rank = 0; rank < size_; ++rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
@@ -228,7 +244,23 @@ bool World::advance() {
     busy |= hear(rank, peer);
   }
   send_beats();
-  return advance_tasks() || busy;
+  const bool advanced = advance_tasks();
+  if (advanced || tasks_.empty()) {
+    progress_at_ = now;
+  }
+  check_departures(now);
+  return advanced || busy;
+}
+
+void World::check_departures(nanoseconds now) const {
+  if (now - progress_at_ <= settings_.silence) {
+    return;
+  }
+  for (int rank = 0; rank < size_; ++rank) {
+    if (rank != rank_ && peers_[static_cast<std::size_t>(rank)].left) {
+      throw DeviceError(fmt::format("{} left the run", name(rank)));
+    }
+  }
 }
 
 bool World::hear(int rank, Peer& peer) {
@@ -258,15 +290,24 @@ bool World::hear(int rank, Peer& peer) {
   return true;
 }
 
-void World::check_silence(int rank, const Peer& peer) const {
+void World::check_silence(int rank, Peer& peer) {
   const nanoseconds silent = settings_.now() - peer.heard;
   if (silent <= settings_.silence) {
     return;
   }
+  peer.left = true;
   throw DeviceError(
       fmt::format("{} is lost: no message for {:.1f} s{}", name(rank),
                   std::chrono::duration<double>(silent).count(),
                   peer.phase.empty() ? "" : fmt::format("; it last reported \"{}\"", peer.phase)));
+}
+
+void World::send_reason() {
+  try {
+    send_beats();
+  } catch (const std::exception&) {
+    // The ranks notice the silence.
+  }
 }
 
 bool World::sent_to_all(Beat::Kind kind) const {
@@ -361,8 +402,8 @@ void World::rest(bool busy) {
     return;
   }
   std::unique_lock lock(mutex_);
-  const std::uint64_t round = rounds_;
-  changed_.wait_for(lock, kWithoutTasks, [&] { return !submitted_.empty() || rounds_ != round; });
+  changed_.wait_for(lock, kWithoutTasks,
+                    [&] { return !submitted_.empty() || leaving_ || !failure_.empty(); });
 }
 
 }  // namespace bench

@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -38,7 +40,7 @@ class WorldTask {
 struct WorldSettings {
   /// This process's host.
   std::string host;
-  /// A rank that sends nothing for so long is lost.
+  /// A rank that sends nothing for this time is lost.
   std::chrono::nanoseconds silence = std::chrono::seconds(3);
   std::chrono::nanoseconds beat_every = std::chrono::milliseconds(500);
   /// A monotonic clock.
@@ -49,7 +51,8 @@ struct WorldSettings {
 /// So the others notice a lost process whatever they do.
 ///
 /// gather(), broadcast() and agree() wait for all ranks, which must call them in the same order.
-/// They throw Cancelled, with the cause, once the world has failed.
+/// They throw Cancelled, with the cause, once the world has failed. Any thread may call every
+/// function.
 class World {
  public:
   /// One process alone. It has no thread.
@@ -57,7 +60,8 @@ class World {
   /// Opens the transport on the world's thread, and waits until all ranks know each other. Throws
   /// what `open` throws.
   World(std::function<std::unique_ptr<Transport>()> open, WorldSettings settings);
-  /// After a failure, returns without waiting for other ranks.
+  /// Waits until all ranks leave, or the world has failed. After a failure, the process must end by
+  /// _exit(), because the transport may still use the memory of its requests.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -80,6 +84,8 @@ class World {
   void set_phase(std::string_view phase);
   /// Ends the world: all ranks' waits throw Cancelled with this reason. The first reason counts.
   void fail(const std::string& reason);
+  /// After fail(): waits until the others know the reason, about a second at most.
+  void wait_for_end();
   /// Why the world has failed; empty if it has not.
   [[nodiscard]] std::string failure() const;
 
@@ -116,7 +122,11 @@ class World {
   /// True if every other rank has this last beat.
   [[nodiscard]] bool sent_to_all(Beat::Kind kind) const;
   [[nodiscard]] Beat current_beat() const;
-  void check_silence(int rank, const Peer& peer) const;
+  void check_silence(int rank, Peer& peer);
+  /// Throws if a task waits for a rank that has left.
+  void check_departures(std::chrono::nanoseconds now) const;
+  /// Sends the failure to the other ranks as far as possible.
+  void send_reason();
   /// Requires the lock.
   void set_failure(const std::string& reason);
   void cancel_tasks();
@@ -133,6 +143,8 @@ class World {
   std::vector<Peer> peers_;
   std::chrono::nanoseconds next_beat_{};
   std::chrono::nanoseconds last_round_{};
+  /// When a task last advanced, or none was there.
+  std::chrono::nanoseconds progress_at_{};
   std::deque<std::shared_ptr<WorldTask>> tasks_;
   /// Their requests are pending.
   std::vector<std::shared_ptr<WorldTask>> abandoned_;

@@ -180,13 +180,13 @@ TEST(Validate, ReportsAConflictDespiteAFlagThatIsNotBuilt) {
 std::string broken(const std::function<void(Flags&)>& breaks) {
   Flags flags;
   breaks(flags);
-  return usage_error([&] { validate(flags); });
+  return usage_error([&] { validate(flags, read_batch_request(flags.batch_size)); });
 }
 
-TEST(Validate, AcceptsTheDefaults) { EXPECT_NO_THROW(validate({})); }
+TEST(Validate, AcceptsTheDefaults) { EXPECT_NO_THROW(validate({}, {})); }
 
 TEST(Validate, AcceptsNchwOnTheCpu) {
-  EXPECT_NO_THROW(validate({.device = "cpu", .data_format = "NCHW", .mkl = false}));
+  EXPECT_NO_THROW(validate({.device = "cpu", .data_format = "NCHW", .mkl = false}, {}));
 }
 
 TEST(Validate, AcceptsWhatTheOriginalAccepts) {

@@ -23,6 +23,7 @@ std::optional<Launch> launch(const std::map<std::string, std::string>& variables
 TEST(Launch, IsNoneWithoutALauncher) {
   EXPECT_FALSE(launch({}).has_value());
   EXPECT_FALSE(launch({{"SLURM_NTASKS", "4"}}).has_value()) << "in a batch script";
+  EXPECT_FALSE(launch({{"WORLD_SIZE", "1"}, {"MASTER_ADDR", "a"}}).has_value());
 }
 
 TEST(Launch, KnowsTheMpiOfEachLauncher) {
@@ -59,6 +60,7 @@ TEST(Launch, CanBeSetByTheEnvironment) {
   EXPECT_FALSE(launch({{"BENCH_MPI", "none"}, {"OMPI_COMM_WORLD_SIZE", "4"}}).has_value());
   EXPECT_EQ(launch({{"BENCH_MPI", "mpich"}})->library, "mpich");
   EXPECT_EQ(launch({{"BENCH_MPI", "mpich"}, {"OMPI_COMM_WORLD_SIZE", "4"}})->size, 4);
+  EXPECT_EQ(launch({{"BENCH_MPI", "mpich"}, {"SLURM_STEP_NUM_TASKS", "2"}})->library, "mpich");
   EXPECT_THAT(
       [] {
         launch({{"BENCH_MPI", "lam"}});
