@@ -1,5 +1,6 @@
 #include "bench/runs/benchmark.h"
 
+#include <glog/logging.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -131,6 +132,8 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   const RunStreams used = joined.prints() ? streams : RunStreams{.out = nowhere, .err = nowhere};
   if (!joined.prints()) {
     silence_notes();
+  } else if (joined.several()) {
+    LOG(INFO) << fmt::format("note: {} processes, connected by {}", world.size(), world.library());
   }
   RunHost host(used, command_line, SystemFiles(), std::move(joined));
   end_with_parent();

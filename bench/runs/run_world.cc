@@ -120,8 +120,19 @@ void check_equal_flags(World& world, const ParseResult& parsed) {
 }
 
 void check_built_in_world(World& world, const ParseResult& parsed) {
-  if (world.size() > 1 && parsed.flags.verify) {
-    throw WorldRefusal("--verify is not built yet for several processes: start one process");
+  if (world.size() == 1) {
+    return;
+  }
+  for (const auto& [flag, given] :
+       {std::pair{"--verify", parsed.flags.verify.has_value()},
+        std::pair{"--data_dir", parsed.flags.data_dir.has_value()},
+        std::pair{"--input_file", parsed.flags.input_file.has_value()}}) {
+    if (given) {
+      throw WorldRefusal(fmt::format(
+          "{} is not built yet for several processes, and {} were started: omit it, or start one "
+          "process",
+          flag, world.size()));
+    }
   }
 }
 
@@ -143,13 +154,12 @@ void settle_in_world(RunSettings& settings, const World& world, const ParseResul
                                 : std::string("--forward_only"),
             workload.training() ? "use --variable_update=horovod or collective_all_reduce"
                                 : "train, or start one process");
-  refuse_if(!workload.synthetic(), workload.input.file ? "--input_file" : "--data_dir",
-            "use synthetic images");
   refuse_if(settings.execution.device == RunDevice::gpu, "--device=gpu", "use --device=cpu");
   refuse_if(!workload.batch_request.fixed(), "--batch_size=" + parsed.flags.batch_size,
             "give one batch size");
   refuse_if(!settings.outputs.record.device_counts.empty(), "--scaling_sweep", "omit it");
-  refuse_if(settings.outputs.record.repeats.asked(), "--repeats", "omit it");
+  refuse_if(settings.outputs.record.repeats.asked(), "--repeats",
+            "start the run several times, each with --store");
   refuse_if(parsed.flags.cost.has_value(), "--cost", "omit it");
   refuse_if(settings.outputs.dump.any() || settings.outputs.files.dump_tensors, "--dump",
             "start one process");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -110,6 +111,22 @@ std::string electricity_text(const SystemPrice& price) {
                      amount(*price.kwh_price), price.currency);
 }
 
+/// True if `text` contains `words`, and not as a part of longer words: "a" is not in "AMD".
+bool has_words(std::string_view text, std::string_view words) {
+  const auto is_word = [&](std::size_t at) {
+    return at < text.size() && std::isalnum(static_cast<unsigned char>(text[at])) != 0;
+  };
+  for (std::size_t at = text.find(words); at != std::string_view::npos;
+       at = text.find(words, at + 1)) {
+    const std::size_t end = at + words.size();
+    const bool begins = at == 0 || !is_word(at - 1) || !is_word(at);
+    if (words.empty() || (begins && (!is_word(end) || !is_word(end - 1)))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string price_fault(const SystemPrice& price) {
@@ -167,8 +184,7 @@ const SystemPrice* price_of(std::span<const SystemPrice> prices, std::string_vie
     }
   }
   for (const SystemPrice& price : prices) {
-    if (name.find(price.match) != std::string_view::npos ||
-        text.find(price.match) != std::string_view::npos) {
+    if (has_words(name, price.match) || has_words(text, price.match)) {
       return &price;
     }
   }

@@ -64,6 +64,18 @@ void add_members(Fields& fields, const json& record, const std::string& path) {
   }
 }
 
+/// Records without a number are of one process.
+bool has_several_processes(const json& record) {
+  const json* processes = member_at(record, "workload.processes");
+  return processes != nullptr && *processes != 1;
+}
+
+void add_processes(Fields& fields, const json& record) {
+  if (has_several_processes(record)) {
+    add(fields, record, "workload.processes");
+  }
+}
+
 void add_libraries(Fields& fields, const json& record) {
   const json* libraries = member_at(record, "build.libs");
   if (libraries == nullptr || !libraries->is_array()) {
@@ -122,11 +134,7 @@ Fields workload_fields(const json& record) {
   for (const char* name : kWorkloadMembers) {
     add(fields, record, fmt::format("workload.{}", name));
   }
-  // Records without it are of one process.
-  const json* processes = member_at(record, "workload.processes");
-  if (processes != nullptr && *processes != 1) {
-    add(fields, record, "workload.processes");
-  }
+  add_processes(fields, record);
   add_members(fields, record, "flags.workload");
   add(fields, record, "dataset.name");
   for (const char* name : kDerivedMembers) {
@@ -143,6 +151,7 @@ bool is_derived(std::string_view path) {
 
 Fields machine_fields(const json& record) {
   Fields fields;
+  add_processes(fields, record);
   for (const char* name : kCpuHardware) {
     add(fields, record, fmt::format("cpu.{}", name));
   }
@@ -226,6 +235,10 @@ std::string machine_text(const json& record) {
   append(text, ", ", text_at(record, "cpu.model"));
   if (const std::size_t threads = threads_used(record); threads > 0) {
     append(text, ", ", threads == 1 ? "1 thread" : fmt::format("{} threads", threads));
+    if (has_several_processes(record)) {
+      append(text, ", ",
+             fmt::format("{} processes", compact(*member_at(record, "workload.processes"))));
+    }
   }
   append(text, ", ", text_at(record, "cpu.isa_used"));
   return text;

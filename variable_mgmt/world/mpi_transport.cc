@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "models/base/errors.h"
@@ -42,7 +43,13 @@ class MpiTransport final : public Transport {
   [[nodiscard]] int size() const override { return api_.size(); }
   [[nodiscard]] std::string library() const override {
     const std::string_view text = api_.library();
-    return std::string(text.substr(0, text.find_first_of(",\n")));
+    std::string line(text.substr(0, text.find_first_of(",\n")));
+    // MPICH's has a label and a tab: "MPICH Version:\t4.0.2".
+    if (const std::size_t label = line.find(" Version:"); label != std::string::npos) {
+      const std::size_t number = line.find_first_of("0123456789", label);
+      line = line.substr(0, label) + " " + line.substr(std::min(number, line.size()));
+    }
+    return line;
   }
 
   Request send(int peer, int tag, std::span<const std::byte> bytes) override {

@@ -91,6 +91,13 @@ TEST(Cost, AMistakeInTheFileIsNamed) {
          "systems[0] needs 'watts', because the file has a 'kwh_price'");
 }
 
+TEST(PriceOf, MatchesWholeWordsOnly) {
+  const std::vector<SystemPrice> prices = {{.match = "a", .currency = "EUR", .hourly = 1}};
+  EXPECT_NE(price_of(prices, "a", "node7, EPYC"), nullptr);
+  EXPECT_NE(price_of(prices, "system a", "node7, EPYC"), nullptr);
+  EXPECT_EQ(price_of(prices, "b", "lab1a, a4000, AMD EPYC"), nullptr);
+}
+
 TEST(Prices, AnEntryThatMatchesNoSystemIsRefused) {
   std::vector<StoredRun> runs;
   add_repeats(runs, {.threads = 1});
