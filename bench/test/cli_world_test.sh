@@ -51,4 +51,11 @@ run='--device=reference --dtype=f64 --model=lenet --batch_size=2 --num_batches=3
   refused 2 '--forward_only is not built yet for several processes' $run --forward_only
   refused 2 'the largest batch that fits is' $run --variable_update=horovod --batch_size=900000000
   refused 2 '--model=absent: unknown value' --model=absent
+
+  # The other ranks do not wait for one whose output cannot be written.
+  if start 2 $run --variable_update=horovod >/dev/full 2>err; then
+    fail "a full standard output is not an error"
+  fi
+  # The launcher's variables are not for the runs that a run starts.
+  start 1 $run --repeats=2 >out 2>err || fail "repeats under a launcher: $(cat err)"
 }

@@ -20,7 +20,7 @@ struct TowerWithUpdate {
 class Towers {
  public:
   /// Calls `make` for every tower concurrently, on its thread. `sums` says how the towers add
-  /// gradients, if they do. `world` connects the other processes; null: there are no others. After
+  /// gradients, if they do. `world` connects the other processes; null for a single process. After
   /// a failed call of make or of run(), the towers can only be read.
   using Make = std::function<TowerWithUpdate(int number, TowerCommunicator& communicator)>;
   Towers(TowerThreads& threads, const Make& make, const SumSettings& sums = {},

@@ -89,6 +89,34 @@ TEST(World, WaitsForARankThatIsSlow) {
   EXPECT_THAT(errors, Each(""));
 }
 
+TEST(World, EndsTheWaitForARankThatLeft) {
+  FakeNetwork network(3);
+  const Ticking ticking(network);
+  const auto errors = run_processes(network, [](World& world) {
+    if (world.rank() != 1) {
+      world.gather("");
+    }
+  });
+  EXPECT_EQ(errors[0], "rank 1 (host h1) left the run");
+  EXPECT_EQ(errors[1], "");
+  EXPECT_EQ(errors[2], "rank 1 (host h1) left the run");
+}
+
+TEST(World, SendsTheReasonAfterItLostARank) {
+  FakeNetwork network(3);
+  const Ticking ticking(network);
+  const auto errors = run_processes(network, [&](World& world) {
+    world.gather("");
+    if (world.rank() == 2) {
+      network.cut(2);
+      return;
+    }
+    world.gather("");
+  });
+  EXPECT_THAT(errors[0], StartsWith("rank 2 (host h2) is lost"));
+  EXPECT_THAT(errors[1], StartsWith("rank 2 (host h2) is lost"));
+}
+
 TEST(World, GivesAllRanksTheReasonOfAFailure) {
   FakeNetwork network(3);
   const auto errors = run_processes(network, [&](World& world) {
