@@ -53,9 +53,12 @@ run='--device=reference --dtype=f64 --model=lenet --batch_size=2 --num_batches=3
   refused 2 '--model=absent: unknown value' --model=absent
 
   # The other ranks do not wait for one whose output cannot be written.
-  if start 2 $run --variable_update=horovod >/dev/full 2>err; then
+  printf '#!/bin/sh\nexec "%s" "$@" >/dev/full\n' "$bench" >full
+  chmod +x full
+  if (bench=./full && start 2 $run --variable_update=horovod >out 2>err); then
     fail "a full standard output is not an error"
   fi
+  grep -q 'standard output cannot be written' err || fail "not about the output: $(cat err)"
   # The launcher's variables are not for the runs that a run starts.
   start 1 $run --repeats=2 >out 2>err || fail "repeats under a launcher: $(cat err)"
 }
