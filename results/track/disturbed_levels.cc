@@ -35,15 +35,7 @@ class DisturbedSeries {
       : tracked_(tracked), disturbances_(disturbances) {}
 
   void judge() {
-    for (SeriesChange& change : tracked_.changes) {
-      if (change.verdict == ChangeVerdict::kInconclusive || change.recovered || !change.counts) {
-        continue;
-      }
-      if (may_be_explained(change)) {
-        change.verdict = ChangeVerdict::kDisturbed;
-        if (change.by == FoundBy::kTwoPoints) tracked_.newest_state = NewestState::kDisturbed;
-      }
-    }
+    judge_changes();
     if (tracked_.newest_state != NewestState::kSuspect) return;
     for (const std::string& run : tracked_.series.points.back().run_ids) {
       const std::vector<std::string> causes = disturbances_(run);
@@ -54,6 +46,32 @@ class DisturbedSeries {
   }
 
  private:
+  /// Judges each change that matters. A disturbed change shows no recovery, so that earlier changes
+  /// may then matter too.
+  void judge_changes() {
+    std::vector<bool> judged(tracked_.changes.size());
+    for (bool again = true; again;) {
+      again = false;
+      for (std::size_t i = 0; i < judged.size(); ++i) {
+        SeriesChange& change = tracked_.changes[i];
+        if (judged[i] || change.verdict == ChangeVerdict::kInconclusive || change.recovered ||
+            !change.counts) {
+          continue;
+        }
+        judged[i] = true;
+        again = true;
+        judge_change(change);
+      }
+      update_recovered(tracked_);
+    }
+  }
+
+  void judge_change(SeriesChange& change) {
+    if (!may_be_explained(change)) return;
+    change.verdict = ChangeVerdict::kDisturbed;
+    if (change.by == FoundBy::kTwoPoints) tracked_.newest_state = NewestState::kDisturbed;
+  }
+
   [[nodiscard]] bool is_disturbed(const SeriesPoint& point) const {
     const auto disturbed =
         std::count_if(point.run_ids.begin(), point.run_ids.end(),

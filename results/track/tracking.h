@@ -96,6 +96,9 @@ struct Tracked {
 Tracked track(std::span<const RunSeries> series, const TrackOptions& options,
               std::span<const ChangeNote> notes, std::span<const Annotation> annotations);
 
+/// Sets SeriesChange::recovered of all changes. Ignores levels that begin at a disturbed change.
+void update_recovered(TrackedSeries& one);
+
 /// 1 if a change fails, else 0.
 int exit_status(const Tracked& tracked);
 

@@ -68,6 +68,31 @@ TEST(DisturbedLevels, OfTwoNewestRunsAreNotConfirmed) {
   EXPECT_EQ(exit_status(judged(made, {58})), 0) << "one quiet run is only suspect";
 }
 
+TEST(DisturbedLevels, KeepAnEarlierRegressionRecovered) {
+  const MadeSeries made{.steps = {{20, 0.9}, {40, 1 / 0.9}, {54, 0.8}}};
+  const Tracked tracked = judged(made, range(54, 60));
+  ASSERT_EQ(tracked.series[0].changes.size(), 3);
+  EXPECT_TRUE(tracked.series[0].changes[0].recovered);
+  EXPECT_EQ(tracked.series[0].changes[2].verdict, ChangeVerdict::kDisturbed);
+  EXPECT_FALSE(tracked.series[0].changes[2].recovered);
+  EXPECT_EQ(exit_status(tracked), 0);
+}
+
+TEST(DisturbedLevels, OfTwoNewestRunsKeepAnEarlierRegressionRecovered) {
+  const MadeSeries made{.steps = {{20, 0.9}, {40, 1 / 0.9}, {58, 0.8}}};
+  const Tracked tracked = judged(made, {58, 59});
+  EXPECT_TRUE(tracked.series[0].changes[0].recovered);
+  EXPECT_EQ(exit_status(tracked), 0);
+}
+
+TEST(DisturbedLevels, ShowNoRecovery) {
+  const MadeSeries made{.steps = {{20, 0.9}, {54, 1 / 0.9}}};
+  EXPECT_EQ(exit_status(judged(made, {})), 0);
+  const Tracked tracked = judged(made, range(54, 60));
+  EXPECT_FALSE(tracked.series[0].changes[0].recovered);
+  EXPECT_EQ(exit_status(tracked), 1);
+}
+
 TEST(DisturbedLevels, BeforeAChangeAreNoImprovement) {
   const Tracked tracked = judged({.steps = {{20, 1.3}}}, range(0, 20));
   EXPECT_EQ(tracked.series[0].changes[0].verdict, ChangeVerdict::kDisturbed);
