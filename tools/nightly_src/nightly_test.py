@@ -106,19 +106,32 @@ class NightlyTest(unittest.TestCase):
         self.assertEqual(said[-1].returncode, 0, said[-1].stdout)
         self.assertIn("Not caused by the code, according to the revision or the canary: lenet", said[-1].stdout)
 
-    def test_a_workload_that_fails_is_named_and_the_others_are_run(self):
-        self.days.run(0, [Series("lenet", 0.003)])
+    def run_with_a_workload_that_fails(self, *options):
+        """Repeats the last day, with a workload that fails."""
         with open(self.folder / "workloads", "a") as file:
             file.write("--model=absent\n")
         bench = self.folder / "bench"
         bench.write_text(bench.read_text().replace("from=", '[ "$model" != absent ] || exit 5\nfrom='))
-        again = made_days.subprocess.run(
+        return made_days.subprocess.run(
             ["sh", str(made_days.NIGHTLY), f"--bench={bench}", f"--results={RESULTS}", "--repeats=1",
              f"--store={self.folder / 'store'}/", f"--workloads={self.folder / 'workloads'}",
-             f"--output={self.folder / 'report'}"], capture_output=True, text=True, check=False)
+             f"--output={self.folder / 'report'}", *options], capture_output=True, text=True, check=False)
+
+    def test_a_workload_that_fails_is_named_and_the_others_are_run(self):
+        self.days.run(0, [Series("lenet", 0.003)])
+        again = self.run_with_a_workload_that_fails()
         self.assertEqual(again.returncode, 3)
         self.assertIn("failed: [--model=absent, see ", again.stderr)
         self.assertIn("1 series:", again.stdout)
+
+    def test_a_workload_that_fails_is_named_even_if_the_command_of_on_change_fails(self):
+        series = [Series("lenet", 0.003, [(14, 0.95)], seed=3)]
+        for day in range(16):
+            said = self.days.run(day, series, "--on-change=exit 9")
+        self.assertEqual(said.returncode, 74)
+        again = self.run_with_a_workload_that_fails("--on-change=exit 9")
+        self.assertEqual(again.returncode, 74)
+        self.assertIn("failed: [--model=absent, see ", again.stderr)
 
     def test_a_signal_ends_the_current_run_too(self):
         bench = self.folder / "bench"
