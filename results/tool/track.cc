@@ -16,7 +16,6 @@
 #include "results/store/workload_names.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"
-#include "results/track/disturbed_levels.h"
 #include "results/track/forms.h"
 #include "results/track/rerun.h"
 #include "results/track/series.h"
@@ -367,13 +366,13 @@ int run_track(const Arguments& arguments, Streams streams) {
   const SeriesRecords records(arguments, runs);
   name_workloads(series, records);
   const Notes notes = read_notes(arguments);
-  Tracked tracked = track(series, options, notes.changes, notes.annotations);
+  DisturbancesOfRun disturbances;
+  if (!options.trust_disturbed) {
+    disturbances = [&](const std::string& id) { return disturbances_of(records.run(id).record); };
+  }
+  Tracked tracked = track(series, options, notes.changes, notes.annotations, disturbances);
   for (const std::string& why : tracked.left_out) {
     streams.err << fmt::format("bench_results: warning: skipped {}\n", why);
-  }
-  if (!options.trust_disturbed) {
-    judge_disturbances(
-        tracked, [&](const std::string& id) { return disturbances_of(records.run(id).record); });
   }
   int interrupted_by = 0;
   if (const auto command = arguments.given("rerun-cmd")) {

@@ -13,6 +13,7 @@
 #include "results/stats/multiplicity.h"
 #include "results/stats/noise_floor.h"
 #include "results/track/causes.h"
+#include "results/track/disturbed_levels.h"
 
 namespace bench::results {
 namespace {
@@ -281,7 +282,8 @@ void update_recovered(TrackedSeries& one) {
 }
 
 Tracked track(std::span<const RunSeries> series, const TrackOptions& options,
-              std::span<const ChangeNote> notes, std::span<const Annotation> annotations) {
+              std::span<const ChangeNote> notes, std::span<const Annotation> annotations,
+              const DisturbancesOfRun& disturbances) {
   Tracked tracked;
   tracked.options = options;
   for (const RunSeries& one : series) {
@@ -296,6 +298,7 @@ Tracked track(std::span<const RunSeries> series, const TrackOptions& options,
     throw DataError(tracked.left_out.front());
   }
   correct_over_series(tracked);
+  if (disturbances) judge_disturbances(tracked, disturbances);
   blame_canaries(tracked.series);
   tell_continuations(tracked.series);
   for (TrackedSeries& one : tracked.series) {
