@@ -91,11 +91,6 @@ std::string mention(const TrackedSeries& one, const SeriesChange& change) {
                      date_text(one.series.points[change.at].start_ms), change.id);
 }
 
-bool is_open(const SeriesChange& change) {
-  return change.state == "new" && change.counts && !change.recovered &&
-         change.verdict != ChangeVerdict::kInconclusive;
-}
-
 bool is_machines(const SeriesChange& change) {
   return change.cause == Cause::kEnvironment || change.cause == Cause::kCanary;
 }
@@ -131,6 +126,11 @@ Told told_of(const Tracked& tracked) {
 }
 
 }  // namespace
+
+bool is_open(const SeriesChange& change) {
+  return change.state == "new" && change.counts && !change.recovered &&
+         change.verdict != ChangeVerdict::kInconclusive;
+}
 
 bool is_news(const SeriesChange& change) {
   if (!is_open(change) || change.known) return false;

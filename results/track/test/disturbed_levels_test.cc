@@ -131,6 +131,17 @@ TEST(DisturbedLevels, DoNotChangeTheSizeThatQuietRunsShow) {
   EXPECT_NEAR(change.shift.estimate, std::log(0.985), 0.003);
 }
 
+TEST(DisturbedLevels, SkipNoSeriesInJunitOnceAcknowledged) {
+  const std::vector<RunSeries> series = {made_series({.steps = {{50, 0.8}}})};
+  const std::set<std::size_t> disturbed = range(50, 60);
+  const ChangeNote noise{.series_key = series[0].key,
+                         .at_run = series[0].points[50].run_ids.front(),
+                         .effect = -0.2,
+                         .state = "noise"};
+  EXPECT_THAT(junit_of(judged(series, disturbed)), HasSubstr("skipped=\"1\""));
+  EXPECT_THAT(junit_of(judged(series, disturbed, {}, {noise})), HasSubstr("skipped=\"0\""));
+}
+
 TEST(DisturbedLevels, BeforeAChangeAreNoImprovement) {
   const Tracked tracked = judged({.steps = {{20, 1.3}}}, range(0, 20));
   EXPECT_EQ(tracked.series[0].changes[0].verdict, ChangeVerdict::kDisturbed);
