@@ -110,7 +110,7 @@ class SeriesTracker {
     tracked_.newest = stats::judge_newest(segment.first(before), segment.back(), rule);
     if (!tracked_.newest) {
       tracked_.newest_why =
-          fmt::format("collecting a baseline: run {} of {}", segment.size(), stats::kLeastBefore);
+          fmt::format("collecting a baseline: point {} of {}", segment.size(), stats::kLeastBefore);
       return;
     }
     tracked_.newest_state = odd == 0   ? NewestState::kQuiet

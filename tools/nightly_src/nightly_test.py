@@ -48,7 +48,7 @@ class NightlyTest(unittest.TestCase):
         series = [Series("lenet", 0.003, seed=3)]
         for day in range(9):
             said = self.days.run(day, series)
-            line = f"Not judged yet: 1 series, collecting a baseline: run {day + 1} of 8\n"
+            line = f"Not judged yet: 1 series, collecting a baseline: point {day + 1} of 8\n"
             junit = (self.folder / "report" / "report.xml").read_text()
             self.assertEqual(line in said.stdout, day < 8, said.stdout)
             self.assertIn('skipped="1"' if day < 8 else 'skipped="0"', junit)
@@ -56,8 +56,8 @@ class NightlyTest(unittest.TestCase):
     def test_runs_of_one_day_are_one_point_unless_each_run_is_asked_for(self):
         series = [Series("lenet", 0.003, seed=3)]
         self.days.run(0.25, series)
-        self.assertIn("run 1 of 8", self.days.run(0.5, series).stdout)
-        self.assertIn("run 3 of 8", self.days.run(0.75, series, "--points=run").stdout)
+        self.assertIn("point 1 of 8", self.days.run(0.5, series).stdout)
+        self.assertIn("point 3 of 8", self.days.run(0.75, series, "--points=run").stdout)
 
     def test_a_change_below_min_effect_does_not_fail(self):
         series = [Series("lenet", 0.001, [(12, 0.97)], seed=3)]
