@@ -126,8 +126,8 @@ TEST_F(TrackCommand, FailsNobodyForDisturbedRuns) {
   store_days({.disturbed = true});
   const Outcome judged = track();
   EXPECT_EQ(judged.status, 0);
-  EXPECT_THAT(judged.out, HasSubstr("disturbed (measured on a busy machine"));
-  EXPECT_THAT(judged.out, HasSubstr("Not judged, because other programs disturbed the runs:"));
+  EXPECT_THAT(judged.out, HasSubstr("disturbed (measure again, or use compare --run)"));
+  EXPECT_THAT(judged.out, HasSubstr("Not judged, because the runs were disturbed:"));
   EXPECT_EQ(track({"--trust-disturbed"}).status, 1);
 }
 
@@ -164,7 +164,7 @@ TEST_F(TrackCommand, TheCommandOfOnChangeReceivesWhatIsNew) {
 
 TEST_F(TrackCommand, ChangesStayNewIfTheCommandOfOnChangeFails) {
   store_days({});
-  (void)std::signal(SIGPIPE, SIG_IGN);  // As the program does.
+  (void)std::signal(SIGPIPE, SIG_IGN);  // The program does this too.
   EXPECT_THROW(track({"--remember", "--on-change=exit 3"}), WriteError);
   EXPECT_THAT(notes(), testing::IsEmpty());
   EXPECT_THAT(track({"--remember"}).out, HasSubstr("1 new regressions"));
