@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <sstream>
 
@@ -16,7 +17,6 @@
 #include "results/store/workload_names.h"
 #include "results/tool/commands.h"
 #include "results/tool/selection.h"
-#include "results/track/disturbed_levels.h"
 #include "results/track/forms.h"
 #include "results/track/rerun.h"
 #include "results/track/series.h"
@@ -109,23 +109,33 @@ class SeriesRecords {
     }
   }
 
-  StoredRun run(const std::string& id) const {
+  StoredRun run(const std::string& id) {
     const auto given = given_.find(id);
     if (given != given_.end()) return *given->second;
+    // Opening a folder lists all of its files.
+    if (!store_) store_.emplace(open_store(arguments_, Store::Access::kRead));
     const std::vector<std::string> ids = {id};
-    std::vector<StoredRun> found =
-        open_store(arguments_, Store::Access::kRead).load(filter_of_ids(ids));
+    std::vector<StoredRun> found = store_->load(filter_of_ids(ids));
     check(!found.empty(), "a tracked run is missing from the store");
     return std::move(found.front());
+  }
+
+  /// What disturbed the run.
+  const std::vector<std::string>& disturbances(const std::string& id) {
+    const auto known = disturbances_.find(id);
+    if (known != disturbances_.end()) return known->second;
+    return disturbances_[id] = disturbances_of(run(id).record);
   }
 
  private:
   const Arguments& arguments_;
   std::map<std::string, const StoredRun*> given_{};
+  std::optional<Store> store_{};
+  std::map<std::string, std::vector<std::string>> disturbances_{};
 };
 
 /// Gives workloads with equal texts distinct names, which needs a record of each.
-void name_workloads(std::vector<RunSeries>& series, const SeriesRecords& records) {
+void name_workloads(std::vector<RunSeries>& series, SeriesRecords& records) {
   std::map<std::string, std::map<std::string, std::string>> runs;  // By text, then by workload.
   for (const RunSeries& one : series) {
     runs[one.workload].emplace(one.workload_key, one.points.front().run_ids.front());
@@ -149,7 +159,7 @@ void name_workloads(std::vector<RunSeries>& series, const SeriesRecords& records
 
 /// Adds the differences of the environment across each change, except the revision, which is
 /// reported separately, and the program built from it.
-void add_differences(Tracked& tracked, const SeriesRecords& records) {
+void add_differences(Tracked& tracked, SeriesRecords& records) {
   for (TrackedSeries& one : tracked.series) {
     for (SeriesChange& change : one.changes) {
       const StoredRun before = records.run(one.series.points[change.at - 1].run_ids.front());
@@ -364,16 +374,16 @@ int run_track(const Arguments& arguments, Streams streams) {
     throw DataError(
         fmt::format("no run with status ok has the metric {}", selection.metrics.front()));
   }
-  const SeriesRecords records(arguments, runs);
+  SeriesRecords records(arguments, runs);
   name_workloads(series, records);
   const Notes notes = read_notes(arguments);
-  Tracked tracked = track(series, options, notes.changes, notes.annotations);
+  DisturbancesOfRun disturbances;
+  if (!options.trust_disturbed) {
+    disturbances = [&](const std::string& id) { return records.disturbances(id); };
+  }
+  Tracked tracked = track(series, options, notes.changes, notes.annotations, disturbances);
   for (const std::string& why : tracked.left_out) {
     streams.err << fmt::format("bench_results: warning: skipped {}\n", why);
-  }
-  if (!options.trust_disturbed) {
-    judge_disturbances(
-        tracked, [&](const std::string& id) { return disturbances_of(records.run(id).record); });
   }
   int interrupted_by = 0;
   if (const auto command = arguments.given("rerun-cmd")) {

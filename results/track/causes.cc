@@ -24,11 +24,16 @@ bool is_shared(const TrackedSeries& canary, const TrackedSeries& one, const Seri
   const std::int64_t when = one.series.points[change.at].start_ms;
   const bool by_change =
       std::any_of(canary.changes.begin(), canary.changes.end(), [&](const SeriesChange& other) {
+        if (other.verdict == stats::ChangeVerdict::kDisturbed ||
+            other.verdict == stats::ChangeVerdict::kInconclusive) {
+          return false;
+        }
         const std::int64_t apart = canary.series.points[other.at].start_ms - when;
         return same_direction(change, other) && std::abs(apart) <= kNear;
       });
   if (by_change || change.by == FoundBy::kChangePoint || !canary.newest) return by_change;
-  return canary.newest->suspect && (canary.newest->log_ratio < 0) == (change.shift.estimate < 0);
+  return canary.newest->suspect && !canary.newest_disturbed &&
+         (canary.newest->log_ratio < 0) == (change.shift.estimate < 0);
 }
 
 bool same_machine(const RunSeries& a, const RunSeries& b) {

@@ -13,7 +13,8 @@ namespace bench::results {
 Cause cause_by_revisions(const RunSeries& series, std::size_t at);
 
 /// Blames the machine for a change if a canary on it changed the same way within five days. For a
-/// change of the newest run, an odd newest run of the canary is enough.
+/// change of the newest run, an odd newest run of the canary is enough. Ignores what disturbed runs
+/// may explain.
 void blame_canaries(std::vector<TrackedSeries>& all);
 
 /// Notes for each series that ended where its workload continued later: on another machine.

@@ -25,7 +25,7 @@ std::string verdict_word(const SeriesChange& change) {
   }
   if (change.verdict == ChangeVerdict::kInconclusive) return "not significant among all series";
   if (change.verdict == ChangeVerdict::kDisturbed) {
-    return "disturbed (measured on a busy machine: measure again, or use compare --run)";
+    return "disturbed (measure again, or use compare --run)";
   }
   return change.fails() ? "REGRESSED" : std::string(stats::name_of(change.verdict));
 }
@@ -91,11 +91,6 @@ std::string mention(const TrackedSeries& one, const SeriesChange& change) {
                      date_text(one.series.points[change.at].start_ms), change.id);
 }
 
-bool is_open(const SeriesChange& change) {
-  return change.state == "new" && change.counts && !change.recovered &&
-         change.verdict != ChangeVerdict::kInconclusive;
-}
-
 bool is_machines(const SeriesChange& change) {
   return change.cause == Cause::kEnvironment || change.cause == Cause::kCanary;
 }
@@ -131,6 +126,11 @@ Told told_of(const Tracked& tracked) {
 }
 
 }  // namespace
+
+bool is_open(const SeriesChange& change) {
+  return change.state == "new" && change.counts && !change.recovered &&
+         change.verdict != ChangeVerdict::kInconclusive;
+}
 
 bool is_news(const SeriesChange& change) {
   if (!is_open(change) || change.known) return false;
@@ -198,7 +198,7 @@ std::vector<std::string> news_lines(const Tracked& tracked) {
   add("Faster", told.better);
   add("Not caused by the code, according to the revision or the canary", told.machine);
   add("Drifting", told.drift);
-  add("Not judged, because other programs disturbed the runs", told.disturbed);
+  add("Not judged, because the runs were disturbed", told.disturbed);
   add("Suspect in the newest run, not confirmed", told.suspect);
   for (const auto& [why, count] : told.not_judged) {
     lines.push_back(fmt::format("Not judged yet: {} series, {}", count, why));

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "models/base/errors.h"
-#include "results/record/statistics.h"
+#include "results/stats/mann_whitney.h"
 #include "results/store/disturbance.h"
 
 namespace bench::results {
@@ -31,29 +33,54 @@ constexpr std::size_t kLookedAt = 20;
 
 class DisturbedSeries {
  public:
-  DisturbedSeries(TrackedSeries& tracked, const DisturbancesOfRun& disturbances)
-      : tracked_(tracked), disturbances_(disturbances) {}
+  DisturbedSeries(TrackedSeries& tracked, double alpha, const DisturbancesOfRun& disturbances)
+      : tracked_(tracked), alpha_(alpha), disturbances_(disturbances) {}
 
   void judge() {
-    for (SeriesChange& change : tracked_.changes) {
-      if (change.verdict == ChangeVerdict::kInconclusive || change.recovered || !change.counts) {
-        continue;
-      }
-      if (may_be_explained(change)) {
-        change.verdict = ChangeVerdict::kDisturbed;
-        if (change.by == FoundBy::kTwoPoints) tracked_.newest_state = NewestState::kDisturbed;
-      }
-    }
+    judge_changes();
+    if (tracked_.newest_state == NewestState::kDisturbed) tracked_.newest_disturbed = true;
     if (tracked_.newest_state != NewestState::kSuspect) return;
     for (const std::string& run : tracked_.series.points.back().run_ids) {
       const std::vector<std::string> causes = disturbances_(run);
       if (causes.empty()) continue;
       tracked_.newest_why = causes.front();
+      tracked_.newest_disturbed = true;
       return;
     }
   }
 
  private:
+  /// Judges each change that matters. A disturbed change shows no recovery, so that earlier changes
+  /// may then matter too.
+  void judge_changes() {
+    std::vector<bool> judged(tracked_.changes.size());
+    for (bool again = true; again;) {
+      again = false;
+      for (std::size_t i = 0; i < judged.size(); ++i) {
+        SeriesChange& change = tracked_.changes[i];
+        if (judged[i] || change.verdict == ChangeVerdict::kInconclusive || change.recovered ||
+            !change.counts) {
+          continue;
+        }
+        judged[i] = true;
+        again = true;
+        judge_change(change);
+      }
+      update_recovered(tracked_);
+    }
+  }
+
+  void judge_change(SeriesChange& change) {
+    const auto [before, after] = levels_of(change);
+    if (!before.points.too_many() && !after.points.too_many()) return;
+    if (const auto shift = confirmed_shift(change, before, after)) {
+      change.shift = *shift;
+      return;
+    }
+    change.verdict = ChangeVerdict::kDisturbed;
+    if (change.by == FoundBy::kTwoPoints) tracked_.newest_state = NewestState::kDisturbed;
+  }
+
   [[nodiscard]] bool is_disturbed(const SeriesPoint& point) const {
     const auto disturbed =
         std::count_if(point.run_ids.begin(), point.run_ids.end(),
@@ -77,7 +104,8 @@ class DisturbedSeries {
     return level;
   }
 
-  [[nodiscard]] bool may_be_explained(const SeriesChange& change) const {
+  /// The levels before and after the change.
+  [[nodiscard]] std::pair<Level, Level> levels_of(const SeriesChange& change) const {
     std::size_t begin = change.at > kLookedAt ? change.at - kLookedAt : 0;
     std::size_t end = std::min(change.at + kLookedAt, tracked_.series.points.size());
     for (const SeriesChange& other : tracked_.changes) {
@@ -85,29 +113,33 @@ class DisturbedSeries {
       if (other.at < change.at) begin = std::max(begin, other.at);
       if (other.at > change.at) end = std::min(end, other.at);
     }
-    const Level before = level(begin, change.at);
-    const Level after = level(change.at, end);
-    if (!before.points.too_many() && !after.points.too_many()) return false;
-    return !confirmed(change, before, after);
+    return {level(begin, change.at), level(change.at, end)};
   }
 
-  /// True if the quiet runs alone show the change.
-  [[nodiscard]] bool confirmed(const SeriesChange& change, const Level& before,
-                               const Level& after) const {
-    if (!before.has_enough() || !after.has_enough()) return false;
-    const double shift = median(after.quiet_logs) - median(before.quiet_logs);
-    return (shift < 0) == (change.shift.estimate < 0) &&
-           std::abs(std::expm1(shift)) >= tracked_.margin;
+  /// The shift of the quiet runs if they alone show the change.
+  [[nodiscard]] std::optional<stats::Shift> confirmed_shift(const SeriesChange& change,
+                                                            const Level& before,
+                                                            const Level& after) const {
+    if (!before.has_enough() || !after.has_enough()) return std::nullopt;
+    const stats::Shift shift = stats::hodges_lehmann(before.quiet_logs, after.quiet_logs, alpha_);
+    const bool same_direction = (shift.estimate < 0) == (change.shift.estimate < 0);
+    if (!same_direction || std::abs(std::expm1(shift.estimate)) < tracked_.margin) {
+      return std::nullopt;
+    }
+    return shift;
   }
 
   TrackedSeries& tracked_;
+  double alpha_;
   const DisturbancesOfRun& disturbances_;
 };
 
 }  // namespace
 
 void judge_disturbances(Tracked& tracked, const DisturbancesOfRun& disturbances) {
-  for (TrackedSeries& one : tracked.series) DisturbedSeries(one, disturbances).judge();
+  for (TrackedSeries& one : tracked.series) {
+    DisturbedSeries(one, tracked.options.alpha, disturbances).judge();
+  }
 }
 
 }  // namespace bench::results

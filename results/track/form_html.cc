@@ -89,14 +89,17 @@ std::string notes_list(const Tracked& tracked) {
 
 const char* track_definitions() {
   return "<ul>\n"
-         "<li>A group of repeats counts as one run, with the median of its values.</li>\n"
-         "<li>Noise: 1.4826 × median of the distances between successive runs / √2, of "
+         "<li>A point is a run or a group of repeats. With --points=day, it is all runs of one "
+         "revision on one day (UTC). Its value is the median.</li>\n"
+         "<li>Noise: 1.4826 × median of the distances between successive points / √2, of "
          "logarithms. A change matters if it is at least the noise and --min-effect.</li>\n"
          "<li>Change points: E-divisive with a seeded permutation test, corrected over all series "
          "by Benjamini-Hochberg (q). The size is the Hodges-Lehmann shift of the logarithms, with "
          "its 95% interval.</li>\n"
          "<li>Newest run: z is its distance from the level's median / (1.4826 MAD √(1 + 1/m)). "
          "It is suspect if z is beyond Student's t at 0.1%.</li>\n"
+         "<li>Disturbed: too many of the runs next to the change were disturbed, and the quiet "
+         "ones do not show it.</li>\n"
          "</ul>\n";
 }
 
@@ -107,11 +110,12 @@ void print_html(std::ostream& out, const Tracked& tracked) {
   page.add("news", "What changed",
            fmt::format("<p><strong>{}</strong></p>\n{}{}", html_text(summary(tracked)),
                        news_list(tracked), changes_table(tracked)));
-  page.add("charts", "Over time",
-           "<p class=\"soft\">Dots are runs. Horizontal lines are levels, in a band of the noise. "
-           "Vertical lines are changes. Marks at the bottom are notes. A ring is a suspect newest "
-           "run. Each chart has its own scale, which does not start at 0.</p>\n" +
-               figures(series_plots(tracked)));
+  page.add(
+      "charts", "Over time",
+      "<p class=\"soft\">Dots are points. Horizontal lines are levels, in a band of the noise. "
+      "Vertical lines are changes. Marks at the bottom are notes. A ring is a suspect newest "
+      "run. Each chart has its own scale, which does not start at 0.</p>\n" +
+          figures(series_plots(tracked)));
   page.add("series", "Series", series_table(tracked));
   const std::string notes = notes_list(tracked);
   if (!notes.empty()) page.add("notes", "Notes", notes);

@@ -17,6 +17,9 @@ std::string summary(const Tracked& tracked);
 /// per suspect newest run, and one per reason why newest runs are not judged.
 std::vector<std::string> news_lines(const Tracked& tracked);
 
+/// True for a change that still holds, is not acknowledged and is not too old.
+bool is_open(const SeriesChange& change);
+
 /// True if the lines report the change as a new regression or improvement.
 bool is_news(const SeriesChange& change);
 

@@ -44,7 +44,7 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 
 void settle(TrackedSeries& one, const ComparisonRow& row) {
   if (row.verdict == stats::ChangeVerdict::kDisturbed) {
-    one.newest_why = "other programs disturbed one side of a rerun";
+    one.newest_why = "one side of a rerun was disturbed";
     return;
   }
   if (row.verdict != stats::ChangeVerdict::kRegressed) {

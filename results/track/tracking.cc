@@ -13,6 +13,7 @@
 #include "results/stats/multiplicity.h"
 #include "results/stats/noise_floor.h"
 #include "results/track/causes.h"
+#include "results/track/disturbed_levels.h"
 
 namespace bench::results {
 namespace {
@@ -50,9 +51,9 @@ class SeriesTracker {
     for (SeriesChange& change : tracked_.changes) {
       change.verdict = verdict_of(change.shift.estimate, tracked_.series.better);
       change.cause = cause_by_revisions(tracked_.series, change.at);
-      change.recovered = is_recovered(change);
       change.counts = tracked_.series.points[change.at].start_ms >= options_.since_ms;
     }
+    update_recovered(tracked_);
     return std::move(tracked_);
   }
 
@@ -109,7 +110,7 @@ class SeriesTracker {
     tracked_.newest = stats::judge_newest(segment.first(before), segment.back(), rule);
     if (!tracked_.newest) {
       tracked_.newest_why =
-          fmt::format("collecting a baseline: run {} of {}", segment.size(), stats::kLeastBefore);
+          fmt::format("collecting a baseline: point {} of {}", segment.size(), stats::kLeastBefore);
       return;
     }
     tracked_.newest_state = odd == 0   ? NewestState::kQuiet
@@ -127,25 +128,38 @@ class SeriesTracker {
                                 .shift = shift});
   }
 
-  /// True if the newest level is as good as before the change, or better.
-  [[nodiscard]] bool is_recovered(const SeriesChange& change) const {
-    const auto before = std::find_if(tracked_.segments.begin(), tracked_.segments.end(),
-                                     [&](const Segment& segment) {
-                                       return segment.end >= change.at && segment.begin < change.at;
-                                     });
-    if (before == tracked_.segments.end() || change.by != FoundBy::kChangePoint) return false;
-    const bool odd_now = tracked_.newest_state == NewestState::kConfirmed;
-    const double now =
-        odd_now ? tracked_.series.points.back().value : tracked_.segments.back().summary.median;
-    const double log_ratio = std::log(now / before->summary.median);
-    const double worse = change.shift.estimate < 0 ? -log_ratio : log_ratio;
-    return worse < tracked_.margin && &*before != &tracked_.segments.back();
-  }
-
   TrackOptions options_;
   TrackedSeries tracked_{};
   std::vector<double> logs_{};
 };
+
+/// The newest level, except those that begin at a disturbed change.
+const Segment& present_level(const TrackedSeries& one) {
+  const auto is_disturbed = [&](const Segment& segment) {
+    return std::any_of(one.changes.begin(), one.changes.end(), [&](const SeriesChange& change) {
+      return change.by == FoundBy::kChangePoint && change.at == segment.begin &&
+             change.verdict == ChangeVerdict::kDisturbed;
+    });
+  };
+  // No change begins at the first level.
+  return *std::find_if_not(one.segments.rbegin(), one.segments.rend(), is_disturbed);
+}
+
+/// True if the present level is as good as before the change, or better.
+bool is_recovered(const TrackedSeries& one, const SeriesChange& change) {
+  const Segment& present = present_level(one);
+  const auto before =
+      std::find_if(one.segments.begin(), one.segments.end(), [&](const Segment& segment) {
+        return segment.end >= change.at && segment.begin < change.at;
+      });
+  if (before == one.segments.end() || change.by != FoundBy::kChangePoint) return false;
+  const bool odd_now = one.newest_state == NewestState::kConfirmed;
+  if (present.begin < change.at && !odd_now) return false;
+  const double now = odd_now ? one.series.points.back().value : present.summary.median;
+  const double log_ratio = std::log(now / before->summary.median);
+  const double worse = change.shift.estimate < 0 ? -log_ratio : log_ratio;
+  return worse < one.margin;
+}
 
 bool is_trackable(const RunSeries& series) {
   return std::all_of(series.points.begin(), series.points.end(),
@@ -263,8 +277,13 @@ bool SeriesChange::fails() const {
          (cause == Cause::kCode || cause == Cause::kUnknown);
 }
 
+void update_recovered(TrackedSeries& one) {
+  for (SeriesChange& change : one.changes) change.recovered = is_recovered(one, change);
+}
+
 Tracked track(std::span<const RunSeries> series, const TrackOptions& options,
-              std::span<const ChangeNote> notes, std::span<const Annotation> annotations) {
+              std::span<const ChangeNote> notes, std::span<const Annotation> annotations,
+              const DisturbancesOfRun& disturbances) {
   Tracked tracked;
   tracked.options = options;
   for (const RunSeries& one : series) {
@@ -279,6 +298,7 @@ Tracked track(std::span<const RunSeries> series, const TrackOptions& options,
     throw DataError(tracked.left_out.front());
   }
   correct_over_series(tracked);
+  if (disturbances) judge_disturbances(tracked, disturbances);
   blame_canaries(tracked.series);
   tell_continuations(tracked.series);
   for (TrackedSeries& one : tracked.series) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,7 +23,7 @@ struct TrackOptions {
   std::size_t least_segment = 5;  ///< Fewest runs of a level that makes a change point.
   double alpha = 0.05;            ///< For intervals, and for the correction over all series.
   std::int64_t since_ms = 0;      ///< Changes before this do not count.
-  bool trust_disturbed = false;   ///< Judge disturbed runs like others.
+  bool trust_disturbed = false;   ///< Judge disturbed runs of a rerun like others.
 };
 
 /// A range of runs at one level.
@@ -79,6 +80,7 @@ struct TrackedSeries {
   std::optional<stats::NewestPoint> newest{};
   /// For kUnknown and kCleared; for kSuspect if a rerun failed or the run was disturbed.
   std::string newest_why{};
+  bool newest_disturbed = false;  ///< Set only for a suspect or confirmed newest run.
   std::vector<Annotation> annotations{};
   std::string
       continues{};  ///< "on MACHINE from DATE, +12%", if the workload moved to another machine.
@@ -90,11 +92,19 @@ struct Tracked {
   std::vector<std::string> left_out{};  ///< Series that cannot be tracked: which and why, each.
 };
 
+/// What disturbed the run with this id; empty if nothing is known.
+using DisturbancesOfRun = std::function<std::vector<std::string>(const std::string& run_id)>;
+
 /// Finds change points, judges the newest runs, and gives each change its cause and state. A newest
 /// run far outside is `suspect`; a second one after it confirms the change. Omits a series with a
-/// value of 0 or less. Throws DataError if all are omitted.
+/// value of 0 or less. Without `disturbances`, disturbed runs are judged like others. Throws
+/// DataError if all series are omitted.
 Tracked track(std::span<const RunSeries> series, const TrackOptions& options,
-              std::span<const ChangeNote> notes, std::span<const Annotation> annotations);
+              std::span<const ChangeNote> notes, std::span<const Annotation> annotations,
+              const DisturbancesOfRun& disturbances = nullptr);
+
+/// Sets SeriesChange::recovered of all changes. Ignores levels that begin at a disturbed change.
+void update_recovered(TrackedSeries& one);
 
 /// 1 if a change fails, else 0.
 int exit_status(const Tracked& tracked);

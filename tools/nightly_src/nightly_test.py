@@ -48,7 +48,7 @@ class NightlyTest(unittest.TestCase):
         series = [Series("lenet", 0.003, seed=3)]
         for day in range(9):
             said = self.days.run(day, series)
-            line = f"Not judged yet: 1 series, collecting a baseline: run {day + 1} of 8\n"
+            line = f"Not judged yet: 1 series, collecting a baseline: point {day + 1} of 8\n"
             junit = (self.folder / "report" / "report.xml").read_text()
             self.assertEqual(line in said.stdout, day < 8, said.stdout)
             self.assertIn('skipped="1"' if day < 8 else 'skipped="0"', junit)
@@ -56,8 +56,8 @@ class NightlyTest(unittest.TestCase):
     def test_runs_of_one_day_are_one_point_unless_each_run_is_asked_for(self):
         series = [Series("lenet", 0.003, seed=3)]
         self.days.run(0.25, series)
-        self.assertIn("run 1 of 8", self.days.run(0.5, series).stdout)
-        self.assertIn("run 3 of 8", self.days.run(0.75, series, "--points=run").stdout)
+        self.assertIn("point 1 of 8", self.days.run(0.5, series).stdout)
+        self.assertIn("point 3 of 8", self.days.run(0.75, series, "--points=run").stdout)
 
     def test_a_change_below_min_effect_does_not_fail(self):
         series = [Series("lenet", 0.001, [(12, 0.97)], seed=3)]
@@ -106,19 +106,32 @@ class NightlyTest(unittest.TestCase):
         self.assertEqual(said[-1].returncode, 0, said[-1].stdout)
         self.assertIn("Not caused by the code, according to the revision or the canary: lenet", said[-1].stdout)
 
-    def test_a_workload_that_fails_is_named_and_the_others_are_run(self):
-        self.days.run(0, [Series("lenet", 0.003)])
+    def run_with_a_workload_that_fails(self, *options):
+        """Repeats the last day, with a workload that fails."""
         with open(self.folder / "workloads", "a") as file:
             file.write("--model=absent\n")
         bench = self.folder / "bench"
         bench.write_text(bench.read_text().replace("from=", '[ "$model" != absent ] || exit 5\nfrom='))
-        again = made_days.subprocess.run(
+        return made_days.subprocess.run(
             ["sh", str(made_days.NIGHTLY), f"--bench={bench}", f"--results={RESULTS}", "--repeats=1",
              f"--store={self.folder / 'store'}/", f"--workloads={self.folder / 'workloads'}",
-             f"--output={self.folder / 'report'}"], capture_output=True, text=True, check=False)
+             f"--output={self.folder / 'report'}", *options], capture_output=True, text=True, check=False)
+
+    def test_a_workload_that_fails_is_named_and_the_others_are_run(self):
+        self.days.run(0, [Series("lenet", 0.003)])
+        again = self.run_with_a_workload_that_fails()
         self.assertEqual(again.returncode, 3)
         self.assertIn("failed: [--model=absent, see ", again.stderr)
         self.assertIn("1 series:", again.stdout)
+
+    def test_a_workload_that_fails_is_named_even_if_the_command_of_on_change_fails(self):
+        series = [Series("lenet", 0.003, [(14, 0.95)], seed=3)]
+        for day in range(16):
+            said = self.days.run(day, series, "--on-change=exit 9")
+        self.assertEqual(said.returncode, 74)
+        again = self.run_with_a_workload_that_fails("--on-change=exit 9")
+        self.assertEqual(again.returncode, 74)
+        self.assertIn("failed: [--model=absent, see ", again.stderr)
 
     def test_a_signal_ends_the_current_run_too(self):
         bench = self.folder / "bench"

@@ -126,8 +126,8 @@ TEST_F(TrackCommand, FailsNobodyForDisturbedRuns) {
   store_days({.disturbed = true});
   const Outcome judged = track();
   EXPECT_EQ(judged.status, 0);
-  EXPECT_THAT(judged.out, HasSubstr("disturbed (measured on a busy machine"));
-  EXPECT_THAT(judged.out, HasSubstr("Not judged, because other programs disturbed the runs:"));
+  EXPECT_THAT(judged.out, HasSubstr("disturbed (measure again, or use compare --run)"));
+  EXPECT_THAT(judged.out, HasSubstr("Not judged, because the runs were disturbed:"));
   EXPECT_EQ(track({"--trust-disturbed"}).status, 1);
 }
 

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <sstream>
+#include <vector>
 
 #include "results/track/forms.h"
 #include "results/track/test/made_series.h"
@@ -16,17 +18,19 @@ using stats::ChangeVerdict;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-/// Tracks a series in which other programs disturbed the runs of these points.
-Tracked judged(const MadeSeries& made, const std::set<std::size_t>& disturbed) {
-  const RunSeries series = made_series(made);
+/// Tracks all series. Other programs disturbed the runs of these points in the last one.
+Tracked judged(const std::vector<RunSeries>& all, const std::set<std::size_t>& disturbed,
+               const TrackOptions& options = {}, const std::vector<ChangeNote>& notes = {}) {
   std::set<std::string> runs;
-  for (const std::size_t point : disturbed) runs.insert(series.points[point].run_ids.front());
-  Tracked tracked = track(std::span(&series, 1), {}, {}, {});
-  judge_disturbances(tracked, [&](const std::string& run) {
+  for (const std::size_t point : disturbed) runs.insert(all.back().points[point].run_ids.front());
+  return track(all, options, notes, {}, [&](const std::string& run) {
     return runs.count(run) > 0 ? std::vector<std::string>{"other programs used the processors"}
                                : std::vector<std::string>();
   });
-  return tracked;
+}
+
+Tracked judged(const MadeSeries& made, const std::set<std::size_t>& disturbed) {
+  return judged(std::vector<RunSeries>{made_series(made)}, disturbed);
 }
 
 std::set<std::size_t> range(std::size_t begin, std::size_t end) {
@@ -49,7 +53,7 @@ TEST(DisturbedLevels, AreNoRegression) {
   EXPECT_EQ(exit_status(tracked), 0);
   EXPECT_THAT(summary(tracked), HasSubstr("0 new regressions"));
   EXPECT_THAT(news_lines(tracked),
-              Contains(HasSubstr("Not judged, because other programs disturbed")));
+              Contains(HasSubstr("Not judged, because the runs were disturbed: ")));
   EXPECT_THAT(junit_of(tracked), HasSubstr("failures=\"0\" skipped=\"1\""));
 }
 
@@ -66,6 +70,76 @@ TEST(DisturbedLevels, OfTwoNewestRunsAreNotConfirmed) {
   EXPECT_EQ(exit_status(tracked), 0);
   EXPECT_EQ(tracked.series[0].newest_state, NewestState::kDisturbed);
   EXPECT_EQ(exit_status(judged(made, {58})), 0) << "one quiet run is only suspect";
+}
+
+TEST(DisturbedLevels, KeepAnEarlierRegressionRecovered) {
+  const MadeSeries made{.steps = {{20, 0.9}, {40, 1 / 0.9}, {54, 0.8}}};
+  const Tracked tracked = judged(made, range(54, 60));
+  ASSERT_EQ(tracked.series[0].changes.size(), 3);
+  EXPECT_TRUE(tracked.series[0].changes[0].recovered);
+  EXPECT_EQ(tracked.series[0].changes[2].verdict, ChangeVerdict::kDisturbed);
+  EXPECT_FALSE(tracked.series[0].changes[2].recovered);
+  EXPECT_EQ(exit_status(tracked), 0);
+}
+
+TEST(DisturbedLevels, OfTwoNewestRunsKeepAnEarlierRegressionRecovered) {
+  const MadeSeries made{.steps = {{20, 0.9}, {40, 1 / 0.9}, {58, 0.8}}};
+  const Tracked tracked = judged(made, {58, 59});
+  EXPECT_TRUE(tracked.series[0].changes[0].recovered);
+  EXPECT_EQ(exit_status(tracked), 0);
+}
+
+TEST(DisturbedLevels, ShowNoRecovery) {
+  const MadeSeries made{.steps = {{20, 0.9}, {54, 1 / 0.9}}};
+  EXPECT_EQ(exit_status(judged(made, {})), 0);
+  const Tracked tracked = judged(made, range(54, 60));
+  EXPECT_FALSE(tracked.series[0].changes[0].recovered);
+  EXPECT_EQ(exit_status(tracked), 1);
+}
+
+TEST(DisturbedLevels, OfACanaryExcuseNoRegression) {
+  const RunSeries series = made_series({.steps = {{50, 0.95}}});
+  const auto with_canary = [&](const MadeStep& step) {
+    return std::vector<RunSeries>{series, made_series({.workload = "frozen",
+                                                       .steps = {step},
+                                                       .seed = 2,
+                                                       .canary = true,
+                                                       .one_revision = true})};
+  };
+  EXPECT_EQ(exit_status(judged(with_canary({52, 0.8}), {})), 0);
+  const Tracked tracked = judged(with_canary({52, 0.8}), range(52, 60));
+  EXPECT_EQ(tracked.series[0].changes[0].cause, Cause::kCode);
+  EXPECT_EQ(exit_status(tracked), 1);
+}
+
+TEST(DisturbedLevels, OfACanarysNewestRunExcuseNoRegression) {
+  const std::vector<RunSeries> all = {
+      made_series({.steps = {{58, 0.9}}}),
+      made_series({.workload = "frozen", .steps = {{59, 0.9}}, .seed = 2, .canary = true})};
+  EXPECT_EQ(exit_status(judged(all, {})), 0);
+  EXPECT_EQ(exit_status(judged(all, {59})), 1);
+}
+
+TEST(DisturbedLevels, DoNotChangeTheSizeThatQuietRunsShow) {
+  RunSeries series = made_series({.points = 70, .cv = 0.002, .steps = {{50, 0.985}}});
+  const std::set<std::size_t> disturbed = {50, 52, 54, 56, 58, 60, 62, 64, 66, 68};
+  for (const std::size_t point : disturbed) series.points[point].value *= 0.7;
+  const Tracked tracked = judged(std::vector<RunSeries>{series}, disturbed);
+  ASSERT_EQ(tracked.series[0].changes.size(), 1);
+  const SeriesChange& change = tracked.series[0].changes[0];
+  EXPECT_EQ(change.verdict, ChangeVerdict::kRegressed);
+  EXPECT_NEAR(change.shift.estimate, std::log(0.985), 0.003);
+}
+
+TEST(DisturbedLevels, SkipNoSeriesInJunitOnceAcknowledged) {
+  const std::vector<RunSeries> series = {made_series({.steps = {{50, 0.8}}})};
+  const std::set<std::size_t> disturbed = range(50, 60);
+  const ChangeNote noise{.series_key = series[0].key,
+                         .at_run = series[0].points[50].run_ids.front(),
+                         .effect = -0.2,
+                         .state = "noise"};
+  EXPECT_THAT(junit_of(judged(series, disturbed)), HasSubstr("skipped=\"1\""));
+  EXPECT_THAT(junit_of(judged(series, disturbed, {}, {noise})), HasSubstr("skipped=\"0\""));
 }
 
 TEST(DisturbedLevels, BeforeAChangeAreNoImprovement) {

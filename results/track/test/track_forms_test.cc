@@ -48,12 +48,12 @@ TEST(TrackForms, SeriesThatCannotBeJudgedYetAreReportedAndSkippedInJunit) {
                                          made_series({.workload = "old", .seed = 3})};
   const Tracked tracked = track(series, {}, {}, {});
   EXPECT_THAT(news_lines(tracked), testing::ElementsAre("Not judged yet: 2 series, collecting a "
-                                                        "baseline: run 3 of 8"));
+                                                        "baseline: point 3 of 8"));
   std::ostringstream junit;
   print_junit(junit, tracked);
   EXPECT_THAT(junit.str(), HasSubstr("tests=\"3\" failures=\"0\" skipped=\"2\""));
   EXPECT_THAT(junit.str(), HasSubstr("<skipped message=\"2025-01-03: not judged, collecting a "
-                                     "baseline: run 3 of 8\"/>"));
+                                     "baseline: point 3 of 8\"/>"));
 }
 
 TEST(TrackForms, ChangesJsonHasOnlyNewRegressionsAndImprovements) {

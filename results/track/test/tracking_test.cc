@@ -159,8 +159,9 @@ TEST(Track, TheNoiseOfASeriesIsTheLeastThatMatters) {
 TEST(Track, AShortSeriesCollectsABaseline) {
   const Tracked tracked = tracked_of({{.points = 6}});
   EXPECT_EQ(tracked.series[0].newest_state, NewestState::kUnknown);
-  EXPECT_EQ(tracked.series[0].newest_why, "collecting a baseline: run 6 of 8");
-  EXPECT_EQ(tracked_of({{.points = 8}}).series[0].newest_why, "collecting a baseline: run 8 of 8");
+  EXPECT_EQ(tracked.series[0].newest_why, "collecting a baseline: point 6 of 8");
+  EXPECT_EQ(tracked_of({{.points = 8}}).series[0].newest_why,
+            "collecting a baseline: point 8 of 8");
   EXPECT_EQ(tracked_of({{.points = 9}}).series[0].newest_state, NewestState::kQuiet);
   EXPECT_NO_THROW(tracked_of({{.points = 1}}));
 }
