@@ -69,6 +69,22 @@ TEST(Conclusion, AnnouncesDisturbedRunsAndIsNotCertainThen) {
             HasSubstr("Probably the best choice: 2 threads"), Not(HasSubstr(">certain<"))));
 }
 
+TEST(Conclusion, IsNotCertainWithoutSixUndisturbedRunsOfEachSystem) {
+  const auto with_one_disturbed_run = [](int quiet) {
+    std::vector<StoredRun> runs;
+    add_repeats(runs, {.threads = 1, .speed = 100}, 7);
+    add_repeats(runs, {.threads = 2, .speed = 150}, quiet);
+    runs.push_back(made_run({.threads = 2, .speed = 149, .disturbed = true}, quiet));
+    return conclusion_of(runs);
+  };
+  EXPECT_THAT(with_one_disturbed_run(5),
+              AllOf(HasSubstr("2 threads (1 of 6)"),
+                    HasSubstr("a result that depends on many of them is not certain"),
+                    HasSubstr("Probably the best choice: 2 threads"), Not(HasSubstr(">certain<"))));
+  EXPECT_THAT(with_one_disturbed_run(6),
+              AllOf(HasSubstr("2 threads (1 of 7)"), HasSubstr(">certain<")));
+}
+
 TEST(Conclusion, OfEqualSystemsIsThatNobodyCanTell) {
   std::vector<StoredRun> runs;
   add_repeats(runs, {.threads = 1, .speed = 100});
