@@ -55,6 +55,26 @@ TEST(Conclusion, AFreeSystemIsCheapest) {
                     HasSubstr("<td>free</td>")));
 }
 
+TEST(Conclusion, DoesNotCallAPaidSystemTheBestChoiceIfSeveralAreFree) {
+  std::vector<StoredRun> runs = two_systems();
+  add_repeats(runs, {.threads = 3, .speed = 120});
+  std::vector<SystemPrice> prices = hourly(0, 1);
+  prices.push_back({.match = "3 threads", .currency = "EUR", .hourly = 0});
+  EXPECT_THAT(conclusion_of(runs, prices),
+              AllOf(HasSubstr(" are free; 2 threads is the fastest"),
+                    Not(HasSubstr("Best choice: 2 threads")), Not(HasSubstr("do not show"))));
+  EXPECT_THAT(
+      conclusion_of(two_systems(), hourly(0, 0)),
+      AllOf(HasSubstr("Best choice: 2 threads"), HasSubstr("It is the fastest, and it is free.")));
+}
+
+TEST(Conclusion, SaysWhyItCannotCompareCostsWithOnePrice) {
+  EXPECT_THAT(
+      conclusion_of(two_systems(), {{.match = "2 threads", .currency = "EUR", .hourly = 1}}),
+      AllOf(HasSubstr("It is the fastest. Fewer than two systems have a price."),
+            Not(HasSubstr("do not show"))));
+}
+
 TEST(Conclusion, WithoutPricesSaysHowToGiveThem) {
   EXPECT_THAT(conclusion_of(two_systems()),
               AllOf(HasSubstr("Best choice: 2 threads"), HasSubstr("<code>--cost=FILE</code>"),
