@@ -270,6 +270,30 @@ TEST(Comparison, OfDisturbedRunsIsNoRegression) {
   EXPECT_EQ(exit_status(std::span(&trusted, 1), false), 1);
 }
 
+TEST(Comparison, TheGeomeanOmitsDisturbedWorkloads) {
+  std::vector<StoredRun> base;
+  std::vector<StoredRun> other;
+  for (const char* model : {"alexnet", "lenet", "vgg16"}) {
+    const bool slow = std::string_view(model) == "vgg16";
+    const std::vector<StoredRun> before = made_runs(6, {.model = model}, 0.005, 1);
+    const std::vector<StoredRun> after =
+        made_runs(6, {.model = model, .rate = slow ? 50.0 : 100.0}, 0.005, 2);
+    base.insert(base.end(), before.begin(), before.end());
+    const std::vector<StoredRun> marked = disturbed_runs_of(after, slow ? 6 : 0);
+    other.insert(other.end(), marked.begin(), marked.end());
+  }
+  const Comparison comparison = compared(base, other);
+  ASSERT_EQ(comparison.geomeans.size(), 1);
+  EXPECT_NEAR(comparison.geomeans[0].mean.log_ratio, 0, 0.02);
+  EXPECT_EQ(geomean_scope(comparison.geomeans[0]), "over 2 workloads (1 disturbed omitted)");
+  const Comparison trusted = compared(base, other, {.trust_disturbed = true});
+  EXPECT_EQ(geomean_scope(trusted.geomeans[0]), "over 3 workloads");
+  const Comparison all = compared(base, disturbed_runs_of(other, 18));
+  EXPECT_THAT(all.geomeans, IsEmpty());
+  EXPECT_THAT(all.notes, Contains("images_per_sec: no geomean, because 3 of 3 workloads are "
+                                  "disturbed"));
+}
+
 TEST(Comparison, OneDisturbedRunInEightHidesNoRegression) {
   const std::vector<StoredRun> base = made_runs(8, {.rate = 100}, 0.005, 1);
   const std::vector<StoredRun> other = made_runs(8, {.rate = 98}, 0.005, 2);
