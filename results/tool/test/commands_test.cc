@@ -220,6 +220,17 @@ TEST_F(Commands, CompareTwoSelectorsOrMore) {
                 "' was given; the first is the base");
 }
 
+TEST_F(Commands, CompareThreeSidesButReportABadFileOnce) {
+  store_ = "records/";
+  const std::string id = file_of_run("a.json", 1);
+  run("store", {path("a.json")});
+  std::ofstream(path("records/2026/01/0123456789abcdef.json")) << R"({"a": 1e999})";
+  const std::string err = run("compare", {id, id, id}).err;
+  const std::size_t warning = err.find("warning: skipped ");
+  ASSERT_NE(warning, std::string::npos);
+  EXPECT_EQ(err.find("warning: skipped ", warning + 1), std::string::npos) << err;
+}
+
 TEST_F(Commands, SetABaselineOfFiveRunsOrMore) {
   std::vector<std::string> files;
   for (int i = 0; i < 5; ++i) {
