@@ -55,6 +55,26 @@ TEST(QualityNotes, JoinWarningsThatDifferOnlyInNumbers) {
                                                    "swap is in use (1 of 4 runs)"));
 }
 
+TEST(QualityNotes, MentionOneCauseOnce) {
+  StoredRun run = made_run({});
+  mark_disturbed(run);
+  run.record["load"]["steal_share"] = 0.05;
+  run.record["metrics"] = {{{"name", "step_time.n"}, {"value", 100}},
+                           {{"name", "step_time.mean"}, {"value", 0.05}},
+                           {{"name", "step_time.median"}, {"value", 0.01}},
+                           {{"name", "step_time.max"}, {"value", 4}}};
+  const std::vector<const StoredRun*> runs = {&run};
+  EXPECT_THAT(quality_notes(runs), ElementsAre("one step took many times the median",
+                                               "other programs used the processors",
+                                               "the hypervisor took processor time (steal)"));
+  const std::vector<std::string> warnings = {
+      "one step took 400 times the median; was the run stopped?",
+      "other work keeps about 1 of 2 processors busy, and this run uses 2.",
+      "the hypervisor gives 5.0 % of the processor time to other machines (steal): use another"};
+  run.record["quality"]["warnings"] = warnings;
+  EXPECT_THAT(quality_notes(runs), ::testing::UnorderedElementsAreArray(warnings));
+}
+
 TEST(Comparison, GroupsRowsByAFieldWithAGeometricMeanEach) {
   std::vector<StoredRun> base;
   std::vector<StoredRun> other;
