@@ -94,7 +94,7 @@ std::string one_sentence(const std::vector<std::string>& texts,
 }
 
 struct SameCause {
-  std::string_view disturbance;  ///< Of disturbances_of().
+  std::string_view disturbance;  ///< A text from disturbances_of().
   std::string_view warning;      ///< A part of the warning, which also has numbers.
 };
 constexpr std::array kSameCauses = {
