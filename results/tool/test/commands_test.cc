@@ -138,7 +138,7 @@ TEST_F(Commands, ListInEveryForm) {
             "label,images_per_sec,start,gpu\r\n"
             "\"x, \"\"y\"\" | z\",101.0,2026-01-01T01:00:00.123Z,\r\n");
   EXPECT_EQ(listed("md"),
-            "| label | images_per_sec | start | gpu |\n|---|---:|---|---|\n"
+            "| label | images\\_per\\_sec | start | gpu |\n|---|---:|---|---|\n"
             "| x, \"y\" \\| z | 101 | 2026-01-01T01:00:00.123Z | - |\n");
   EXPECT_EQ(json::parse(listed("jsonl"))["gpu"], nullptr);
 }
