@@ -38,11 +38,7 @@ std::vector<std::string> violations_before(const results::Source& source,
 
 std::vector<std::string> violations_after(const results::Record& record) {
   std::vector<std::string> found = record.quality.warnings;
-  double busy = 0;
-  for (const results::BusyProcess& process : record.load.busy.value_or({})) {
-    busy += process.processors;
-  }
-  if (busy > results::kToleratedProcessors) {
+  if (const double busy = results::busy_processors(record); busy > results::kToleratedProcessors) {
     found.push_back(fmt::format("other programs used the time of {:g} processors", busy));
   }
   if (record.load.steal_share.value_or(0) > results::kToleratedSteal) {

@@ -163,20 +163,48 @@ void add_exact(Comparison& comparison, const MatchedWorkload& work) {
   }
 }
 
-/// Geometric means of each metric, over the rows of `group`, or over all rows if it is empty.
+/// True if disturbances may explain the change. Pairs are equally disturbed by what lasts longer
+/// than a pair, so only a difference between the sides counts there. Memory does not depend on it.
+bool is_disturbed(const ComparisonRow& row, const CompareOptions& options) {
+  if (options.trust_disturbed || row.unit == "bytes") return false;
+  const std::size_t base = row.base_disturbed.disturbed;
+  const std::size_t other = row.other_disturbed.disturbed;
+  if (row.by == ComparedBy::kPairs) {
+    return 2 * (std::max(base, other) - std::min(base, other)) > row.base_values.size();
+  }
+  return row.base_disturbed.too_many() || row.other_disturbed.too_many();
+}
+
+/// Geometric means of each metric, over the undisturbed rows of `group`, or over all of them if it
+/// is empty.
 void add_geomeans(Comparison& comparison, const std::string& group) {
   std::map<std::string, std::vector<stats::ModelRuns>> models;
+  std::map<std::string, std::size_t> disturbed;
   for (const ComparisonRow& row : comparison.rows) {
     if (!row.shift || (!group.empty() && row.group != group)) continue;
-    models[row.metric].push_back(
+    std::vector<stats::ModelRuns>& runs = models[row.metric];
+    if (is_disturbed(row, comparison.options)) {
+      ++disturbed[row.metric];
+      continue;
+    }
+    runs.push_back(
         {.reference = logarithms(row.base_values), .other = logarithms(row.other_values)});
   }
   for (const auto& [metric, runs] : models) {
-    if (runs.size() < 2) continue;
+    const std::size_t all = runs.size() + disturbed[metric];
+    if (runs.size() < 2) {
+      if (all >= 2) {
+        comparison.notes.push_back(
+            fmt::format("{}{}: no geomean, because {} of {} workloads are disturbed",
+                        group.empty() ? "" : group + ", ", metric, disturbed[metric], all));
+      }
+      continue;
+    }
     comparison.geomeans.push_back(
         {.group = group,
          .metric = metric,
          .workloads = runs.size(),
+         .disturbed = disturbed[metric],
          .mean = stats::geometric_mean(
              runs, {.alpha = comparison.options.alpha, .seed = hash_name(group + metric)})});
   }
@@ -230,18 +258,6 @@ double spread_of(const ComparisonRow& row) {
   return m + n > 0 ? std::sqrt((m * a * a + n * b * b) / (m + n)) : 0;
 }
 
-/// True if disturbances may explain the change. Pairs are equally disturbed by what lasts longer
-/// than a pair, so only a difference between the sides counts there. Memory does not depend on it.
-bool is_disturbed(const ComparisonRow& row) {
-  if (row.unit == "bytes") return false;
-  const std::size_t base = row.base_disturbed.disturbed;
-  const std::size_t other = row.other_disturbed.disturbed;
-  if (row.by == ComparedBy::kPairs) {
-    return 2 * (std::max(base, other) - std::min(base, other)) > row.base_values.size();
-  }
-  return row.base_disturbed.too_many() || row.other_disturbed.too_many();
-}
-
 void settle(ComparisonRow& row, const CompareOptions& options, std::size_t rows) {
   if (!row.shift) return;
   row.verdict = stats::judge(*row.shift, {.margin = options.margin, .better = row.better});
@@ -251,7 +267,7 @@ void settle(ComparisonRow& row, const CompareOptions& options, std::size_t rows)
   if (row.uncorrected) row.verdict = ChangeVerdict::kInconclusive;
   row.needed.reset();
   row.least.reset();
-  if (!options.trust_disturbed && is_disturbed(row)) {
+  if (is_disturbed(row, options)) {
     row.verdict = ChangeVerdict::kDisturbed;
     return;
   }

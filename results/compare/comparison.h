@@ -74,6 +74,7 @@ struct GeomeanRow {
   std::string group{};  ///< Empty: all rows.
   std::string metric{};
   std::size_t workloads = 0;
+  std::size_t disturbed = 0;  ///< Omitted workloads: disturbances may explain their changes.
   stats::GeometricMean mean{};
 };
 
@@ -85,7 +86,7 @@ struct Comparison {
   std::size_t other_runs = 0;
   std::vector<ComparisonRow> rows{};
   std::vector<ExactDifference> exact{};
-  std::vector<GeomeanRow> geomeans{};  ///< For metrics with two rows or more.
+  std::vector<GeomeanRow> geomeans{};  ///< For metrics with two undisturbed rows or more.
   std::vector<EnvironmentDifference> environment{};
   std::vector<std::string> base_quality{};
   std::vector<std::string> other_quality{};

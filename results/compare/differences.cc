@@ -1,10 +1,12 @@
 #include "results/compare/differences.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "models/base/errors.h"
@@ -91,6 +93,43 @@ std::string one_sentence(const std::vector<std::string>& texts,
   return sentence;
 }
 
+struct SameCause {
+  std::string_view disturbance;  ///< A text from disturbances_of().
+  std::string_view warning;      ///< A part of the warning, which also has numbers.
+};
+constexpr std::array kSameCauses = {
+    SameCause{"other programs used the processors", "other work keeps about "},
+    SameCause{"the hypervisor took processor time (steal)", "to other machines (steal)"},
+    SameCause{"one step took many times the median", " times the median; was the run stopped?"},
+};
+
+/// True if one of the warnings reports this disturbance, with numbers.
+bool is_a_warning_too(const std::string& disturbance, const std::vector<std::string>& warnings) {
+  return std::any_of(kSameCauses.begin(), kSameCauses.end(), [&](const SameCause& same) {
+    return disturbance == same.disturbance &&
+           std::any_of(warnings.begin(), warnings.end(), [&](const std::string& warning) {
+             return warning.find(same.warning) != std::string::npos;
+           });
+  });
+}
+
+/// The warnings of a run, and the disturbances that no warning reports.
+std::vector<std::string> quality_of(const StoredRun& run) {
+  std::vector<std::string> sentences;
+  const nlohmann::json* warnings = member_at(run.record, "quality.warnings");
+  if (warnings != nullptr && warnings->is_array()) {
+    for (const auto& warning : *warnings) {
+      if (warning.is_string()) sentences.push_back(warning.get<std::string>());
+    }
+  }
+  std::vector<std::string> disturbances = disturbances_of(run.record);
+  std::erase_if(disturbances, [&](const std::string& disturbance) {
+    return is_a_warning_too(disturbance, sentences);
+  });
+  sentences.insert(sentences.end(), disturbances.begin(), disturbances.end());
+  return sentences;
+}
+
 }  // namespace
 
 std::vector<EnvironmentDifference> environment_differences(
@@ -118,16 +157,9 @@ std::vector<std::string> quality_notes(std::span<const StoredRun* const> runs) {
   std::map<std::vector<std::string>, std::vector<std::vector<std::string>>> numbers;
   std::map<std::vector<std::string>, std::set<const StoredRun*>> warned;
   for (const StoredRun* run : runs) {
-    std::vector<std::string> sentences = disturbances_of(run->record);
-    const nlohmann::json* warnings = member_at(run->record, "quality.warnings");
-    if (warnings != nullptr && warnings->is_array()) {
-      for (const auto& warning : *warnings) {
-        if (warning.is_string()) sentences.push_back(warning.get<std::string>());
-      }
-    }
-    for (const std::string& sentence : sentences) {
+    for (const std::string& sentence : quality_of(*run)) {
       Warning warning = warning_of(sentence);
-      // A disturbance may also be a warning.
+      // A disturbance may also be a warning with the same words.
       if (!warned[warning.texts].insert(run).second) continue;
       numbers[warning.texts].push_back(std::move(warning.numbers));
     }

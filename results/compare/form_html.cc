@@ -40,7 +40,7 @@ std::string rows_table(const Comparison& comparison) {
   }
   for (const GeomeanRow& row : comparison.geomeans) {
     table.row({html_text(geomean_name(row, false)), html_text(row.metric), "", "",
-               geomean_text(row), fmt::format("over {} workloads", row.workloads), ""});
+               geomean_text(row), geomean_scope(row), ""});
   }
   return table.html();
 }
@@ -108,7 +108,8 @@ std::string compare_definitions(const CompareOptions& options) {
       "<li>Change: e^d - 1, where d is the Hodges-Lehmann shift of the logarithms. Its interval is "
       "from the Mann-Whitney test, or from the Wilcoxon test for pairs of runs. Groups of repeats "
       "are compared by their medians.</li>\n"
-      "<li>Geomean: the geometric mean of the ratios. Its interval is from a bootstrap over "
+      "<li>Geomean: the geometric mean of the ratios of undisturbed rows. Its interval is from a "
+      "bootstrap over "
       "runs.</li>\n"
       "<li>Regressed, improved, changed: the interval excludes 0, and the change is at least {0}% "
       "(--min-effect).</li>\n"

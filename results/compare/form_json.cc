@@ -90,6 +90,7 @@ Ordered comparison_json(const Comparison& comparison) {
         {{"group", row.group},
          {"metric", row.metric},
          {"workloads", row.workloads},
+         {"disturbed_workloads", row.disturbed},
          {"change", stats::relative_change(row.mean.log_ratio)},
          {"interval", row.mean.interval ? interval_json(stats::relative_change(*row.mean.interval))
                                         : Ordered(nullptr)}});

@@ -25,8 +25,8 @@ void write_table(std::ostream& out, const Comparison& comparison) {
         << verdict_text(row, comparison.options) << mark << " | " << test_text(row) << " |\n";
   }
   for (const GeomeanRow& row : comparison.geomeans) {
-    out << "| " << markdown_cell(geomean_name(row, true)) << " | | | " << geomean_text(row)
-        << " | over " << row.workloads << " workloads | |\n";
+    out << "| " << markdown_cell(geomean_name(row, true)) << " | | | " << geomean_text(row) << " | "
+        << geomean_scope(row) << " | |\n";
   }
 }
 

@@ -40,8 +40,8 @@ std::vector<TextLine> body_of(const Comparison& comparison, bool with_metric) {
                      verdict_text(row, comparison.options), test_text(row)});
   }
   for (const GeomeanRow& row : comparison.geomeans) {
-    lines.push_back({geomean_name(row, with_metric), "", "", geomean_text(row),
-                     fmt::format("over {} workloads", row.workloads), ""});
+    lines.push_back(
+        {geomean_name(row, with_metric), "", "", geomean_text(row), geomean_scope(row), ""});
   }
   return lines;
 }

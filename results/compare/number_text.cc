@@ -117,7 +117,8 @@ std::string verdict_text(const ComparisonRow& row, const CompareOptions& options
     case stats::ChangeVerdict::kDisturbed:
       return row.by == ComparedBy::kPairs
                  ? "disturbed (one side more than the other: run again on a quiet machine)"
-                 : "disturbed (measured one after the other on a busy machine: use compare --run)";
+                 : "disturbed (see the quality notes; measure again, or use compare --run on one "
+                   "machine)";
     case stats::ChangeVerdict::kInconclusive:
       break;
   }
@@ -146,6 +147,12 @@ std::string geomean_name(const GeomeanRow& row, bool with_metric) {
 
 std::string geomean_text(const GeomeanRow& row) {
   return estimate_text(row.mean.log_ratio, row.mean.interval);
+}
+
+std::string geomean_scope(const GeomeanRow& row) {
+  const std::string omitted =
+      row.disturbed > 0 ? fmt::format(" ({} disturbed omitted)", row.disturbed) : "";
+  return fmt::format("over {} workloads{}", row.workloads, omitted);
 }
 
 std::string verdicts_text(std::span<const Comparison> comparisons) {

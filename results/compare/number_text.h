@@ -36,6 +36,8 @@ std::string geomean_name(const GeomeanRow& row, bool with_metric);
 
 /// "-0.8% [-1.3,-0.2]".
 std::string geomean_text(const GeomeanRow& row);
+/// "over 12 workloads", or "over 12 workloads (2 disturbed omitted)".
+std::string geomean_scope(const GeomeanRow& row);
 
 /// "2 regressed, 0 improved, 1 inconclusive of 7 rows"; counts disturbed rows if there are any.
 std::string verdicts_text(std::span<const Comparison> comparisons);

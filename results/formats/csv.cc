@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/base/errors.h"
+#include "results/formats/csv_cell.h"
 #include "results/formats/imported_record.h"
 #include "results/formats/json_text.h"
 #include "results/formats/record_view.h"
@@ -44,14 +45,6 @@ constexpr std::array kCsvColumns = {
 /// True if a spreadsheet would compute the text. Such a text gets a quote in front of it.
 bool is_formula(std::string_view text) {
   return !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
-}
-
-std::string csv_cell(std::string text) {
-  if (is_formula(text)) text.insert(0, 1, '\'');
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 std::string csv_value(const json* value) {
@@ -212,6 +205,14 @@ Records read_csv(const ForeignFile& source) {
 }
 
 }  // namespace
+
+std::string csv_cell(std::string text) {
+  if (is_formula(text)) text.insert(0, 1, '\'');
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
 
 Format csv_format() {
   return {.name = kCsvName,

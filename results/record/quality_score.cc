@@ -20,14 +20,14 @@ Captured<double> metric_of(const Record& record, const std::string& name) {
   return Unknown{"no such metric"};
 }
 
-StepTimes step_times(const Record& record) {
+StepStatistics step_times(const Record& record) {
   return {.steps = metric_of(record, "step_time.n").value_or(0),
           .mean = metric_of(record, "step_time.mean").value_or(0),
           .median = metric_of(record, "step_time.median").value_or(0),
           .longest = metric_of(record, "step_time.max").value_or(0)};
 }
 
-std::string longest_text(const StepTimes& times) {
+std::string longest_text(const StepStatistics& times) {
   return fmt::format("one step took {:.0f} times the median", times.longest / times.median);
 }
 
@@ -52,13 +52,6 @@ class Score {
   int score_ = 100;
   std::vector<std::string> deductions_{};
 };
-
-/// Processor time that other programs took, in processors.
-double busy_processors(const Record& record) {
-  double busy = 0;
-  for (const BusyProcess& process : record.load.busy.value_or({})) busy += process.processors;
-  return busy;
-}
 
 void judge_neighbours(const Record& record, Score& score) {
   if (const double busy = busy_processors(record); busy > kToleratedProcessors) {
@@ -109,7 +102,7 @@ void judge_steps(const Record& record, Score& score) {
   if (const Captured<double> cv = metric_of(record, "step_time.cv"); above(cv, kUnsteady)) {
     score.take(10, fmt::format("step times vary by {:.1f} %", kPerCent * cv.value()));
   }
-  if (const StepTimes times = step_times(record); times.one_stood_still()) {
+  if (const StepStatistics times = step_times(record); times.one_stood_still()) {
     score.take(20, longest_text(times));
   }
 }
@@ -128,7 +121,13 @@ void judge_drift(const Record& record, Score& score) {
 
 }  // namespace
 
-bool StepTimes::one_stood_still() const {
+double busy_processors(const Record& record) {
+  double busy = 0;
+  for (const BusyProcess& process : record.load.busy.value_or({})) busy += process.processors;
+  return busy;
+}
+
+bool StepStatistics::one_stood_still() const {
   constexpr double kMany = 10;
   constexpr double kShare = 0.01;
   return median > 0 && longest > kMany * median && longest > kShare * steps * mean;
@@ -136,7 +135,7 @@ bool StepTimes::one_stood_still() const {
 
 std::vector<std::string> step_warnings(const Record& record) {
   std::vector<std::string> warnings;
-  const StepTimes times = step_times(record);
+  const StepStatistics times = step_times(record);
   if (times.steps > 0 && times.steps < kFewSteps) {
     const std::string measured = times.steps == 1
                                      ? "only 1 step was measured"

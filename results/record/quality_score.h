@@ -14,7 +14,7 @@ inline constexpr double kToleratedProcessors = 0.25;
 inline constexpr double kToleratedSteal = 0.01;
 
 /// Statistics of a run's step times, in seconds.
-struct StepTimes {
+struct StepStatistics {
   double steps = 0;
   double mean = 0;
   double median = 0;
@@ -23,6 +23,9 @@ struct StepTimes {
   /// True if one step took more than ten times the median and more than a hundredth of the run.
   [[nodiscard]] bool one_stood_still() const;
 };
+
+/// Processor time that other programs took, in processors; 0 if it is unknown.
+double busy_processors(const Record& record);
 
 /// What makes the step times unreliable: too few steps, or one that took many times the median.
 /// One sentence each.

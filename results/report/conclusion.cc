@@ -77,6 +77,44 @@ Advice choice(const std::string& what, Sure sure, std::string reason) {
           .reason = std::move(reason)};
 }
 
+/// The systems whose price is 0.
+std::vector<std::size_t> free_systems(const ReportData& data) {
+  std::vector<std::size_t> systems;
+  for (std::size_t i = 0; i < data.systems.size(); ++i) {
+    if (data.systems[i].price && cost_per_hour(*data.systems[i].price) == 0) {
+      systems.push_back(i);
+    }
+  }
+  return systems;
+}
+
+/// The advice if the fastest system is known, but not the cheapest one.
+Advice fastest_only(const ReportData& data, const Lead& speed, const Lead& cost) {
+  const std::string fastest = name_of(data, speed.best);
+  const std::vector<std::size_t> free = free_systems(data);
+  if (std::find(free.begin(), free.end(), speed.best) != free.end()) {
+    return choice(fastest, speed.sure, "It is the fastest, and it is free.");
+  }
+  if (free.size() > 1) {
+    std::string names = name_of(data, free.front());
+    for (std::size_t i = 1; i < free.size(); ++i) {
+      names += (i + 1 < free.size() ? ", " : " and ") + name_of(data, free[i]);
+    }
+    return {.headline = fmt::format("{} are free; {} is {}the fastest", names, fastest,
+                                    speed.sure == Sure::kCertain ? "" : "probably "),
+            .reason = fmt::format("{} is not free.", fastest)};
+  }
+  if (!has_prices(data)) {
+    return choice(fastest, speed.sure,
+                  "It is the fastest. Without prices (<code>--cost=FILE</code>), this page cannot "
+                  "tell which system is the cheapest.");
+  }
+  return choice(fastest, speed.sure,
+                "It is the fastest. " + (cost.why_none.empty()
+                                             ? "The runs do not show which system is the cheapest."
+                                             : cost.why_none));
+}
+
 Advice advice_of(const ReportData& data, const Lead& speed, const Lead& cost) {
   if (data.systems.size() < 2) {
     return {.headline = "Only one system was measured",
@@ -91,11 +129,7 @@ Advice advice_of(const ReportData& data, const Lead& speed, const Lead& cost) {
                 "machines."};
   }
   if (!decides(cost)) {
-    return choice(fastest, speed.sure,
-                  has_prices(data)
-                      ? "It is the fastest. The runs do not show which system is the cheapest."
-                      : "It is the fastest. Without prices (<code>--cost=FILE</code>), this page "
-                        "cannot tell which system is the cheapest.");
+    return fastest_only(data, speed, cost);
   }
   if (!decides(speed)) {
     return choice(cheapest, cost.sure,
@@ -127,10 +161,9 @@ std::string disturbance_banner(const ReportData& data) {
     return "";
   }
   return fmt::format(
-      "<p class=\"banner\" role=\"note\"><b>{} of {} runs were disturbed</b> by other programs, "
-      "the "
-      "hypervisor or throttling: {}. Their speeds may be too low, so no result that depends on "
-      "them is certain. Measure them again on quiet machines.</p>\n",
+      "<p class=\"banner\" role=\"note\"><b>{} of {} runs were disturbed</b>: {}. "
+      "Their speeds may be too low, so a result that depends on many of them is not certain. "
+      "Measure them again on quiet machines.</p>\n",
       disturbed, all, where);
 }
 

@@ -12,6 +12,7 @@
 namespace bench::results {
 namespace {
 
+/// Undisturbed runs in every cell.
 constexpr std::size_t kRunsForCertain = 6;
 
 /// Subtracted from the logarithm of the speed, so that a higher result is a lower cost.
@@ -66,7 +67,8 @@ stats::Shift shift_of(const ReportData& data, const Lead& lead, std::size_t base
 bool allows_certain(const ReportData& data, const Lead& lead, std::size_t system) {
   return std::all_of(lead.rows.begin(), lead.rows.end(), [&](std::size_t row) {
     const ReportCell& cell = data.rows[row].cells[system];
-    return cell.runs.size() >= kRunsForCertain && !cell.disturbed.too_many();
+    const std::size_t undisturbed = cell.runs.size() - cell.disturbed.disturbed;
+    return undisturbed >= kRunsForCertain && !cell.disturbed.too_many();
   });
 }
 

@@ -11,7 +11,7 @@ namespace bench::results {
 
 /// How sure it is that the best system is better than every other one.
 enum class Sure {
-  kCertain,     ///< 99% intervals, 6 runs or more in every cell, and no disturbance.
+  kCertain,     ///< 99% intervals; every cell has at least 6 undisturbed runs and few others.
   kProbably,    ///< 90% intervals.
   kCannotTell,  ///< Neither, or the lead is below 1%.
 };

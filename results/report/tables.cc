@@ -120,8 +120,8 @@ std::string intervals_table(const ReportData& data) {
   HtmlTable table(
       fmt::format(
           "Images per second: the median, its [95% interval], and the ratio to {} with its "
-          "95% interval. An interval that contains 1 cannot tell. ? means that other programs "
-          "disturbed one of the two.",
+          "95% interval. An interval that contains 1 cannot tell. ? means that the runs of one of "
+          "the two were disturbed.",
           html_text(data.systems.front().name)),
       with_systems("workload", data));
   for (const ReportRow& row : data.rows) {

@@ -24,8 +24,8 @@ double processors_of_others(const json& record) {
   return processors;
 }
 
-StepTimes step_times_of(const json& record) {
-  StepTimes times;
+StepStatistics step_times_of(const json& record) {
+  StepStatistics times;
   const json* metrics = member_at(record, "metrics");
   if (metrics == nullptr || !metrics->is_array()) return times;
   for (const json& metric : *metrics) {

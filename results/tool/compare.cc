@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <ostream>
 #include <sstream>
+#include <utility>
 
 #include "models/base/errors.h"
 #include "models/base/text.h"
@@ -100,9 +101,9 @@ int compare_stored(const Arguments& arguments, Streams streams) {
   const CompareOptions options = compare_options(arguments);
   std::vector<ComparedSide> sides;
   std::vector<StoredRun> all;
-  for (const std::string& selector : selectors) {
-    sides.push_back({.name = selector, .runs = select_runs(arguments, selector, streams.err)});
-    all.insert(all.end(), sides.back().runs.begin(), sides.back().runs.end());
+  for (std::vector<StoredRun>& runs : select_each(arguments, selectors, streams.err)) {
+    all.insert(all.end(), runs.begin(), runs.end());
+    sides.push_back({.name = selectors[sides.size()], .runs = std::move(runs)});
   }
   if (sides.size() < 2) {
     throw UsageError(

@@ -226,9 +226,15 @@ std::vector<StoredRun> select_runs(const Arguments& arguments,
   return in_order(std::move(runs));
 }
 
-std::vector<StoredRun> select_runs(const Arguments& arguments, const std::string& selector,
-                                   std::ostream& notes) {
-  return in_order(Selector(arguments, notes, Detail::kRecords).runs_of(selector));
+std::vector<std::vector<StoredRun>> select_each(const Arguments& arguments,
+                                                std::span<const std::string> selectors,
+                                                std::ostream& notes) {
+  Selector select(arguments, notes, Detail::kRecords);
+  std::vector<std::vector<StoredRun>> sides;
+  for (const std::string& selector : selectors) {
+    sides.push_back(in_order(select.runs_of(selector)));
+  }
+  return sides;
 }
 
 std::int64_t now_ms() {

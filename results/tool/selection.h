@@ -37,9 +37,11 @@ enum class Detail : std::uint8_t { kRecords, kSummaries };
 std::vector<StoredRun> select_runs(const Arguments& arguments,
                                    std::span<const std::string> selectors, std::ostream& notes,
                                    Detail detail = Detail::kRecords);
-/// The runs of one selector, with their records.
-std::vector<StoredRun> select_runs(const Arguments& arguments, const std::string& selector,
-                                   std::ostream& notes);
+/// The runs of each selector, with their records. Opens the store at most once, so each of its
+/// warnings is printed once.
+std::vector<std::vector<StoredRun>> select_each(const Arguments& arguments,
+                                                std::span<const std::string> selectors,
+                                                std::ostream& notes);
 
 /// Now, in milliseconds since 1970.
 std::int64_t now_ms();

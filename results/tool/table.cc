@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "models/base/text.h"
+#include "results/compare/forms.h"
+#include "results/formats/csv_cell.h"
 
 namespace bench::results {
 namespace {
@@ -80,28 +82,14 @@ void print_text(std::ostream& out, const Table& table) {
   for (const auto& line : lines) print(line);
 }
 
-std::string csv_cell(const Cell& cell) {
+std::string csv_text(const Cell& cell) {
   if (const auto* real = std::get_if<double>(&cell)) {
     return line_of(*real, -1);
   }
-  const auto* given = std::get_if<std::string>(&cell);
-  if (given == nullptr) {
-    return std::holds_alternative<std::monostate>(cell) ? "" : short_text(cell);
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    return csv_cell(*text);
   }
-  // A quote keeps a spreadsheet from computing the text.
-  const bool formula = !given->empty() &&
-                       std::string_view("=+-@\t\r").find(given->front()) != std::string_view::npos;
-  const std::string text = formula ? "'" + *given : *given;
-  if (text.find_first_of(",\"\r\n") == std::string::npos) {
-    return text;
-  }
-  std::string quoted(1, '"');
-  for (const char letter : text) {
-    quoted += letter;
-    if (letter == '"') quoted += '"';
-  }
-  quoted += '"';
-  return quoted;
+  return std::holds_alternative<std::monostate>(cell) ? "" : short_text(cell);
 }
 
 void print_csv(std::ostream& out, const Table& table) {
@@ -111,20 +99,13 @@ void print_csv(std::ostream& out, const Table& table) {
   out << "\r\n";
   for (const auto& row : table.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      out << (i == 0 ? "" : ",") << csv_cell(row[i]);
+      out << (i == 0 ? "" : ",") << csv_text(row[i]);
     }
     out << "\r\n";
   }
 }
 
-std::string markdown_cell(std::string text) {
-  for (std::size_t at = 0; (at = text.find_first_of("|<", at)) != std::string::npos; at += 2) {
-    text.insert(at, 1, '\\');
-  }
-  return text;
-}
-
-void print_markdown(std::ostream& out, const Table& table) {
+void print_markdown_table(std::ostream& out, const Table& table) {
   out << "|";
   for (const std::string& column : table.columns) out << " " << markdown_cell(column) << " |";
   out << "\n|";
@@ -146,7 +127,7 @@ void print_table(std::ostream& out, const Table& table, std::string_view form) {
   if (form == "csv") {
     print_csv(out, table);
   } else if (form == "md") {
-    print_markdown(out, table);
+    print_markdown_table(out, table);
   } else if (form == "jsonl") {
     for (const auto& row : table.rows) out << line_of(object_of(table, row), -1) << "\n";
   } else if (form == "json") {

@@ -55,6 +55,26 @@ TEST(QualityNotes, JoinWarningsThatDifferOnlyInNumbers) {
                                                    "swap is in use (1 of 4 runs)"));
 }
 
+TEST(QualityNotes, MentionOneCauseOnce) {
+  StoredRun run = made_run({});
+  mark_disturbed(run);
+  run.record["load"]["steal_share"] = 0.05;
+  run.record["metrics"] = {{{"name", "step_time.n"}, {"value", 100}},
+                           {{"name", "step_time.mean"}, {"value", 0.05}},
+                           {{"name", "step_time.median"}, {"value", 0.01}},
+                           {{"name", "step_time.max"}, {"value", 4}}};
+  const std::vector<const StoredRun*> runs = {&run};
+  EXPECT_THAT(quality_notes(runs), ElementsAre("one step took many times the median",
+                                               "other programs used the processors",
+                                               "the hypervisor took processor time (steal)"));
+  const std::vector<std::string> warnings = {
+      "one step took 400 times the median; was the run stopped?",
+      "other work keeps about 1 of 2 processors busy, and this run uses 2.",
+      "the hypervisor gives 5.0 % of the processor time to other machines (steal): use another"};
+  run.record["quality"]["warnings"] = warnings;
+  EXPECT_THAT(quality_notes(runs), ::testing::UnorderedElementsAreArray(warnings));
+}
+
 TEST(Comparison, GroupsRowsByAFieldWithAGeometricMeanEach) {
   std::vector<StoredRun> base;
   std::vector<StoredRun> other;
@@ -268,6 +288,30 @@ TEST(Comparison, OfDisturbedRunsIsNoRegression) {
   const Comparison trusted = compared(base, slow, {.trust_disturbed = true});
   EXPECT_EQ(trusted.rows[0].verdict, ChangeVerdict::kRegressed);
   EXPECT_EQ(exit_status(std::span(&trusted, 1), false), 1);
+}
+
+TEST(Comparison, TheGeomeanOmitsDisturbedWorkloads) {
+  std::vector<StoredRun> base;
+  std::vector<StoredRun> other;
+  for (const char* model : {"alexnet", "lenet", "vgg16"}) {
+    const bool slow = std::string_view(model) == "vgg16";
+    const std::vector<StoredRun> before = made_runs(6, {.model = model}, 0.005, 1);
+    const std::vector<StoredRun> after =
+        made_runs(6, {.model = model, .rate = slow ? 50.0 : 100.0}, 0.005, 2);
+    base.insert(base.end(), before.begin(), before.end());
+    const std::vector<StoredRun> marked = disturbed_runs_of(after, slow ? 6 : 0);
+    other.insert(other.end(), marked.begin(), marked.end());
+  }
+  const Comparison comparison = compared(base, other);
+  ASSERT_EQ(comparison.geomeans.size(), 1);
+  EXPECT_NEAR(comparison.geomeans[0].mean.log_ratio, 0, 0.02);
+  EXPECT_EQ(geomean_scope(comparison.geomeans[0]), "over 2 workloads (1 disturbed omitted)");
+  const Comparison trusted = compared(base, other, {.trust_disturbed = true});
+  EXPECT_EQ(geomean_scope(trusted.geomeans[0]), "over 3 workloads");
+  const Comparison all = compared(base, disturbed_runs_of(other, 18));
+  EXPECT_THAT(all.geomeans, IsEmpty());
+  EXPECT_THAT(all.notes, Contains("images_per_sec: no geomean, because 3 of 3 workloads are "
+                                  "disturbed"));
 }
 
 TEST(Comparison, OneDisturbedRunInEightHidesNoRegression) {

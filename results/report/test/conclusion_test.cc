@@ -55,6 +55,26 @@ TEST(Conclusion, AFreeSystemIsCheapest) {
                     HasSubstr("<td>free</td>")));
 }
 
+TEST(Conclusion, DoesNotCallAPaidSystemTheBestChoiceIfSeveralAreFree) {
+  std::vector<StoredRun> runs = two_systems();
+  add_repeats(runs, {.threads = 3, .speed = 120});
+  std::vector<SystemPrice> prices = hourly(0, 1);
+  prices.push_back({.match = "3 threads", .currency = "EUR", .hourly = 0});
+  EXPECT_THAT(conclusion_of(runs, prices),
+              AllOf(HasSubstr(" are free; 2 threads is the fastest"),
+                    Not(HasSubstr("Best choice: 2 threads")), Not(HasSubstr("do not show"))));
+  EXPECT_THAT(
+      conclusion_of(two_systems(), hourly(0, 0)),
+      AllOf(HasSubstr("Best choice: 2 threads"), HasSubstr("It is the fastest, and it is free.")));
+}
+
+TEST(Conclusion, SaysWhyItCannotCompareCostsWithOnePrice) {
+  EXPECT_THAT(
+      conclusion_of(two_systems(), {{.match = "2 threads", .currency = "EUR", .hourly = 1}}),
+      AllOf(HasSubstr("It is the fastest. Fewer than two systems have a price."),
+            Not(HasSubstr("do not show"))));
+}
+
 TEST(Conclusion, WithoutPricesSaysHowToGiveThem) {
   EXPECT_THAT(conclusion_of(two_systems()),
               AllOf(HasSubstr("Best choice: 2 threads"), HasSubstr("<code>--cost=FILE</code>"),
@@ -67,6 +87,22 @@ TEST(Conclusion, AnnouncesDisturbedRunsAndIsNotCertainThen) {
       conclusion_of(two_systems(true)),
       AllOf(HasSubstr("<b>6 of 12 runs were disturbed</b>"), HasSubstr("2 threads (6 of 6)"),
             HasSubstr("Probably the best choice: 2 threads"), Not(HasSubstr(">certain<"))));
+}
+
+TEST(Conclusion, IsNotCertainWithoutSixUndisturbedRunsOfEachSystem) {
+  const auto with_one_disturbed_run = [](int quiet) {
+    std::vector<StoredRun> runs;
+    add_repeats(runs, {.threads = 1, .speed = 100}, 7);
+    add_repeats(runs, {.threads = 2, .speed = 150}, quiet);
+    runs.push_back(made_run({.threads = 2, .speed = 149, .disturbed = true}, quiet));
+    return conclusion_of(runs);
+  };
+  EXPECT_THAT(with_one_disturbed_run(5),
+              AllOf(HasSubstr("2 threads (1 of 6)"),
+                    HasSubstr("a result that depends on many of them is not certain"),
+                    HasSubstr("Probably the best choice: 2 threads"), Not(HasSubstr(">certain<"))));
+  EXPECT_THAT(with_one_disturbed_run(6),
+              AllOf(HasSubstr("2 threads (1 of 7)"), HasSubstr(">certain<")));
 }
 
 TEST(Conclusion, OfEqualSystemsIsThatNobodyCanTell) {

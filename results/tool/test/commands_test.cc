@@ -138,7 +138,7 @@ TEST_F(Commands, ListInEveryForm) {
             "label,images_per_sec,start,gpu\r\n"
             "\"x, \"\"y\"\" | z\",101.0,2026-01-01T01:00:00.123Z,\r\n");
   EXPECT_EQ(listed("md"),
-            "| label | images_per_sec | start | gpu |\n|---|---:|---|---|\n"
+            "| label | images\\_per\\_sec | start | gpu |\n|---|---:|---|---|\n"
             "| x, \"y\" \\| z | 101 | 2026-01-01T01:00:00.123Z | - |\n");
   EXPECT_EQ(json::parse(listed("jsonl"))["gpu"], nullptr);
 }
@@ -218,6 +218,17 @@ TEST_F(Commands, CompareTwoSelectorsOrMore) {
   EXPECT_EQ(mistake<UsageError>("compare", {path("a.json")}),
             "compare: needs at least two SELECTORs, but only '" + path("a.json") +
                 "' was given; the first is the base");
+}
+
+TEST_F(Commands, CompareThreeSidesButReportABadFileOnce) {
+  store_ = "records/";
+  const std::string id = file_of_run("a.json", 1);
+  run("store", {path("a.json")});
+  std::ofstream(path("records/2026/01/0123456789abcdef.json")) << R"({"a": 1e999})";
+  const std::string err = run("compare", {id, id, id}).err;
+  const std::size_t warning = err.find("warning: skipped ");
+  ASSERT_NE(warning, std::string::npos);
+  EXPECT_EQ(err.find("warning: skipped ", warning + 1), std::string::npos) << err;
 }
 
 TEST_F(Commands, SetABaselineOfFiveRunsOrMore) {
