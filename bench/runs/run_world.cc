@@ -103,6 +103,14 @@ RunWorld join_world() {
   return joined;
 }
 
+void refuse_together(World& world, const std::string& error) {
+  try {
+    world.agree(error);
+  } catch (const UsageError& refused) {
+    throw WorldRefusal(refused.what());
+  }
+}
+
 void check_equal_flags(World& world, const ParseResult& parsed) {
   const std::vector<std::string> texts = world.gather(text_of(parsed));
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {

@@ -39,28 +39,25 @@ inline RunWorld alone() { return {.world = std::make_unique<World>()}; }
 /// if the launcher's MPI cannot be used.
 RunWorld join_world();
 
+/// Throws WorldRefusal on all ranks if `error` is not empty on any of them. Waits for all ranks.
+void refuse_together(World& world, const std::string& error);
+
 /// Throws WorldRefusal on all ranks if `make` throws UsageError on any of them; else returns what
 /// it returns. Waits for all ranks.
 template <class Make>
 auto agreed(World& world, const Make& make) {
+  if (world.size() == 1) {
+    return make();
+  }
+  std::unique_ptr<decltype(make())> made;  // Not on the stack, which may be small.
   std::string error;
-  std::optional<decltype(make())> made;
   try {
-    made.emplace(make());
+    made = std::make_unique<decltype(make())>(make());
   } catch (const UsageError& refused) {
-    if (world.size() == 1) {
-      throw;
-    }
     error = refused.what();
   }
-  if (world.size() > 1) {
-    try {
-      world.agree(error);
-    } catch (const UsageError& refused) {
-      throw WorldRefusal(refused.what());
-    }
-  }
-  return *std::move(made);
+  refuse_together(world, error);
+  return std::move(*made);
 }
 
 /// Throws WorldRefusal if a rank was started with other flags than rank 0.
