@@ -18,6 +18,9 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
     world.set_phase("planning");
     auto prepared = agreed(world, [&] { return prepare(begun, host); });
     if (prepared) {
+      if (World* const others = host.world.others()) {
+        check_equal_regions(*others, prepared->towers->first().executor());
+      }
       world.set_phase("measuring");
       measured = measure(begun, *prepared, host);
       status = conclude(begun, *prepared, measured, host);

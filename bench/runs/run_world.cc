@@ -127,6 +127,25 @@ void check_equal_flags(World& world, const ParseResult& parsed) {
   }
 }
 
+void check_equal_regions(World& world, const Executor& executor) {
+  std::string text(name_of(executor.trained_dtype()));
+  for (const auto& [name, layout] : executor.plan().choices.held) {
+    text += fmt::format(" {}={}", name, layout.token());
+  }
+  for (const OptimizerSegment& segment : executor.segments()) {
+    text += fmt::format(" {}+{}", segment.offset, segment.count);
+  }
+  const std::vector<std::string> texts = world.gather(text);
+  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
+    if (texts[rank] != texts[0]) {
+      throw WorldRefusal(fmt::format(
+          "{} plans other layouts than rank 0, so their gradients cannot be added: use hosts with "
+          "equal processors, or the same --data_format or --choices_file",
+          world.name(static_cast<int>(rank))));
+    }
+  }
+}
+
 void check_built_in_world(World& world, const ParseResult& parsed) {
   if (world.size() == 1) {
     return;

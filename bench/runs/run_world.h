@@ -7,6 +7,7 @@
 
 #include "bench/flags/flags.h"
 #include "bench/plan/settings.h"
+#include "kernels/executor.h"
 #include "variable_mgmt/world/launch.h"
 #include "variable_mgmt/world/world.h"
 
@@ -62,6 +63,10 @@ auto agreed(World& world, const Make& make) {
 
 /// Throws WorldRefusal if a rank was started with other flags than rank 0.
 void check_equal_flags(World& world, const ParseResult& parsed);
+
+/// Throws WorldRefusal if a rank's variables or gradients have other layouts or places than rank
+/// 0's: their elements could not be added.
+void check_equal_regions(World& world, const Executor& executor);
 
 /// Throws WorldRefusal for what ends the program without a run, if there are several processes.
 void check_built_in_world(World& world, const ParseResult& parsed);
