@@ -24,7 +24,7 @@ std::optional<std::string> variable(const char* name) {
 std::string host_name() {
   constexpr std::size_t kLongest = 256;
   std::string name(kLongest, '\0');
-  return gethostname(name.data(), name.size()) == 0 ? std::string(name.c_str()) : "unknown";
+  return gethostname(name.data(), name.size()) == 0 ? name.substr(0, name.find('\0')) : "unknown";
 }
 
 /// Divides the processors among the ranks of this host that may use the same ones.

@@ -169,7 +169,7 @@ std::string disturbance_banner(const ReportData& data) {
 
 /// A bar of `share` of the full width, for comparison at a glance.
 std::string bar(double share) {
-  return fmt::format("<span class=\"bar\"><span style=\"width:{}%\"></span></span>",
+  return fmt::format(R"(<span class="bar"><span style="width:{}%"></span></span>)",
                      coordinate(100 * std::clamp(share, 0.0, 1.0)));
 }
 

@@ -80,10 +80,10 @@ std::string speed_cell(const ReportData& data, const ReportRow& row, std::size_t
     if (!each.empty()) fastest = std::max(fastest, each.speed.median);
   }
   const double share = cell.speed.median / fastest;
-  std::string html = fmt::format(
-      "<b>{}</b> images/s{}<span class=\"bar\"><span style=\"width:{}%\"></span></span>",
-      short_number(cell.speed.median), best_mark(speed, system, "fastest"),
-      coordinate(100 * share));
+  std::string html =
+      fmt::format(R"(<b>{}</b> images/s{}<span class="bar"><span style="width:{}%"></span></span>)",
+                  short_number(cell.speed.median), best_mark(speed, system, "fastest"),
+                  coordinate(100 * share));
   if (share < 1) html += fmt::format("<small>{}× the fastest</small>", short_number(share));
   if (const auto& price = data.systems[system].price) {
     const double per_million = cost_per_million(*price, cell.speed.median);

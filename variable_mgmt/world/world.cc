@@ -112,19 +112,17 @@ void World::set_failure(const std::string& reason) {
 }
 
 void World::submit(std::shared_ptr<WorldTask> task) {
-  std::string failure;
+  std::string reason;
   {
     const std::lock_guard lock(mutex_);
     if (failure_.empty() && !ended_) {
       submitted_.push_back(std::move(task));
-    } else {
-      failure = failure_.empty() ? "the world has ended" : failure_;
+      changed_.notify_all();
+      return;
     }
+    reason = failure_.empty() ? "the world has ended" : failure_;
   }
-  if (task != nullptr) {
-    task->cancel(failure);
-  }
-  changed_.notify_all();
+  task->cancel(reason);
 }
 
 void World::synchronize() {
@@ -290,7 +288,7 @@ bool World::hear(int rank, Peer& peer) {
   return true;
 }
 
-void World::check_silence(int rank, Peer& peer) {
+void World::check_silence(int rank, Peer& peer) const {
   const nanoseconds silent = settings_.now() - peer.heard;
   if (silent <= settings_.silence) {
     return;

@@ -122,7 +122,7 @@ class World {
   /// True if every other rank has this last beat.
   [[nodiscard]] bool sent_to_all(Beat::Kind kind) const;
   [[nodiscard]] Beat current_beat() const;
-  void check_silence(int rank, Peer& peer);
+  void check_silence(int rank, Peer& peer) const;
   /// Throws if a task waits for a rank that has left.
   void check_departures(std::chrono::nanoseconds now) const;
   /// Sends the failure to the other ranks as far as possible.
