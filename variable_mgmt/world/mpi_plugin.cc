@@ -128,14 +128,14 @@ const char* explain(std::int64_t error) {
 }  // namespace bench
 
 extern "C" const bench::MpiApi* bench_mpi_api() {
-  static const bench::MpiApi api{.init = bench::init,
-                                 .rank = bench::rank,
-                                 .size = bench::size,
-                                 .library = bench::library,
-                                 .send = bench::send,
-                                 .receive = bench::receive,
-                                 .test = bench::test,
-                                 .finish = bench::finish,
-                                 .explain = bench::explain};
-  return &api;
+  static const bench::MpiApi kApi{.init = bench::init,
+                                  .rank = bench::rank,
+                                  .size = bench::size,
+                                  .library = bench::library,
+                                  .send = bench::send,
+                                  .receive = bench::receive,
+                                  .test = bench::test,
+                                  .finish = bench::finish,
+                                  .explain = bench::explain};
+  return &kApi;
 }
