@@ -69,10 +69,7 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   const RunSettings settings = agreed(world, [&] {
     RunSettings resolved =
         resolve_settings(parsed, {.process = world.rank(), .processes = world.size()});
-    settle_in_world(resolved, world, parsed);
-    if (host.world.several()) {
-      check_outputs(resolved);
-    }
+    settle_in_world(resolved, world);
     return settings_of_scaled(settings_of_repeat(std::move(resolved)));
   });
   if (!settings.outputs.record.device_counts.empty()) {
@@ -89,7 +86,10 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   if (request.rule == BatchRequest::Rule::list) {
     return run_sweep(settings, parsed, host);
   }
-  check_outputs(settings);
+  agreed(world, [&] {
+    check_outputs(settings);
+    return true;
+  });
   if (request.fixed()) {
     return run_once({.settings = settings,
                      .parsed = parsed,

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
 
 #include "bench/flags/table.h"
@@ -11,6 +12,7 @@
 #include "kernels/cpu/affinity.h"
 #include "kernels/gpu_provider.h"
 #include "models/base/errors.h"
+#include "variable_mgmt/world/launch.h"
 #include "variable_mgmt/world/mpi_transport.h"
 
 namespace bench {
@@ -88,14 +90,14 @@ std::string line_missing(const std::string& text, const std::string& other) {
 }  // namespace
 
 RunWorld join_world() {
-  RunWorld joined{.world = nullptr, .launch = find_launch(variable)};
-  if (!joined.launch) {
-    joined.world = std::make_unique<World>();
-    return joined;
+  const std::optional<Launch> launch = find_launch(variable);
+  if (!launch) {
+    return alone();
   }
   const std::string host = host_name();
+  RunWorld joined;
   joined.world = std::make_unique<World>(
-      [&] { return open_mpi(*joined.launch, plugin_folder().string()); },
+      [&] { return open_mpi(*launch, plugin_folder().string()); },
       WorldSettings{.host = host,
                     .now = [] { return std::chrono::steady_clock::now().time_since_epoch(); }});
   divide_processors(*joined.world, host);
@@ -146,54 +148,48 @@ void check_equal_regions(World& world, const Executor& executor) {
   }
 }
 
-void check_built_in_world(World& world, const ParseResult& parsed) {
+void check_built_in_world(const World& world, const ParseResult& parsed) {
   if (world.size() == 1) {
     return;
   }
-  for (const auto& [flag, given] :
-       {std::pair{"--verify", parsed.flags.verify.has_value()},
-        std::pair{"--data_dir", parsed.flags.data_dir.has_value()},
-        std::pair{"--input_file", parsed.flags.input_file.has_value()}}) {
-    if (given) {
-      throw WorldRefusal(fmt::format(
-          "{} is not built yet for several processes, and {} were started: omit it, or start one "
-          "process",
-          flag, world.size()));
+  struct Unbuilt {
+    bool given;
+    std::string what;
+    std::string_view instead;
+  };
+  const Flags& flags = parsed.flags;
+  const std::string& update = flags.variable_update;
+  const bool all_reduces = update == "horovod" || update == "collective_all_reduce" ||
+                           update == "distributed_all_reduce";
+  for (const Unbuilt& unbuilt : std::initializer_list<Unbuilt>{
+           {flags.forward_only, "--forward_only", "train, or start one process"},
+           {!all_reduces, fmt::format("--variable_update={}", update),
+            "use --variable_update=horovod or collective_all_reduce"},
+           {flags.verify.has_value(), "--verify", "start one process"},
+           {flags.data_dir.has_value(), "--data_dir", "omit it, or start one process"},
+           {flags.input_file.has_value(), "--input_file", "omit it, or start one process"},
+           {!parsed.batch.fixed(), "--batch_size=" + flags.batch_size, "give one batch size"},
+           {flags.scaling_sweep.has_value(), "--scaling_sweep", "omit it"},
+           {flags.repeats > 1 || flags.until_ci, "--repeats",
+            "start the run several times, each with --store"},
+           {flags.cost.has_value(), "--cost", "omit it"},
+           {!flags.dump.empty() || flags.dump_tensors, "--dump", "start one process"},
+           {flags.profile || !flags.trace_file.empty(), "--profile or --trace_file",
+            "start one process"},
+           {flags.all_reduce_spec || flags.hierarchical_copy,
+            "a choice of the all-reduce algorithm", "omit it"}}) {
+    if (unbuilt.given) {
+      throw WorldRefusal(
+          fmt::format("{} is not built yet for several processes, and {} were started: {}",
+                      unbuilt.what, world.size(), unbuilt.instead));
     }
   }
 }
 
-void settle_in_world(RunSettings& settings, const World& world, const ParseResult& parsed) {
-  if (world.size() == 1) {
-    return;
+void settle_in_world(RunSettings& settings, const World& world) {
+  if (world.size() > 1 && settings.execution.device == RunDevice::gpu) {
+    throw UsageError("--device=gpu is not built yet for several processes: use --device=cpu");
   }
-  Workload& workload = settings.workload;
-  const auto refuse_if = [&](bool refused, const std::string& what, std::string_view instead) {
-    if (refused) {
-      throw UsageError(
-          fmt::format("{} is not built yet for several processes, and {} were started: {}", what,
-                      world.size(), instead));
-    }
-  };
-  const std::string strategy(workload.strategy->name);
-  refuse_if(!all_reduces(workload) || strategy == "replicated",
-            workload.training() ? fmt::format("--variable_update={}", strategy)
-                                : std::string("--forward_only"),
-            workload.training() ? "use --variable_update=horovod or collective_all_reduce"
-                                : "train, or start one process");
-  refuse_if(settings.execution.device == RunDevice::gpu, "--device=gpu", "use --device=cpu");
-  refuse_if(!workload.batch_request.fixed(), "--batch_size=" + parsed.flags.batch_size,
-            "give one batch size");
-  refuse_if(!settings.outputs.record.device_counts.empty(), "--scaling_sweep", "omit it");
-  refuse_if(settings.outputs.record.repeats.asked(), "--repeats",
-            "start the run several times, each with --store");
-  refuse_if(parsed.flags.cost.has_value(), "--cost", "omit it");
-  refuse_if(settings.outputs.dump.any() || settings.outputs.files.dump_tensors, "--dump",
-            "start one process");
-  refuse_if(settings.outputs.profile || settings.outputs.files.trace, "--profile or --trace_file",
-            "start one process");
-  refuse_if(parsed.given.contains("all_reduce_spec") || parsed.flags.hierarchical_copy,
-            "a choice of the all-reduce algorithm", "omit it");
   if (world.rank() != 0) {
     settings.outputs = {.lines = settings.outputs.lines};
   }

@@ -1,14 +1,12 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 
 #include "bench/flags/flags.h"
 #include "bench/plan/settings.h"
 #include "kernels/executor.h"
-#include "variable_mgmt/world/launch.h"
 #include "variable_mgmt/world/world.h"
 
 namespace bench {
@@ -19,10 +17,9 @@ class WorldRefusal : public UsageError {
   using UsageError::UsageError;
 };
 
-/// The processes of a run, and the launcher that started them; nullopt for a single process.
+/// The processes of a run.
 struct RunWorld {
   std::unique_ptr<World> world;
-  std::optional<Launch> launch = {};
   /// The ids of the run's other processes on this host.
   std::set<std::int64_t> neighbours = {};
 
@@ -68,11 +65,12 @@ void check_equal_flags(World& world, const ParseResult& parsed);
 /// 0's: their elements could not be added.
 void check_equal_regions(World& world, const Executor& executor);
 
-/// Throws WorldRefusal for what ends the program without a run, if there are several processes.
-void check_built_in_world(World& world, const ParseResult& parsed);
+/// Throws WorldRefusal for flags that are not built yet for several processes, if there are
+/// several.
+void check_built_in_world(const World& world, const ParseResult& parsed);
 
 /// Adapts the settings to this process of the world: ranks other than 0 print and write nothing.
-/// Throws UsageError for what is not built yet for several processes.
-void settle_in_world(RunSettings& settings, const World& world, const ParseResult& parsed);
+/// Throws UsageError for a device that is not built yet for several processes.
+void settle_in_world(RunSettings& settings, const World& world);
 
 }  // namespace bench

@@ -40,17 +40,17 @@ HostCommunicator::~HostCommunicator() {
 }
 
 std::shared_ptr<const Schedule> HostCommunicator::schedule_of(const BufferView& view) {
-  if (options_.remote != nullptr) {
-    return std::make_shared<const Schedule>(options_.remote->plan(local_members(), view.elements));
-  }
-  if (options_.spec.empty()) {
+  if (options_.spec.empty() && options_.remote == nullptr) {
     return nullptr;
   }
   // A multiple of every algorithm's period for up to nine members.
   constexpr std::size_t kTurns = 2520;
   const std::size_t turn = view.index % kTurns;
   auto& schedule = schedules_[{view.elements, view.dtype, turn}];
-  if (schedule == nullptr) {
+  if (schedule == nullptr && options_.remote != nullptr) {
+    schedule =
+        std::make_shared<const Schedule>(options_.remote->plan(local_members(), view.elements));
+  } else if (schedule == nullptr) {
     schedule = std::make_shared<const Schedule>(
         plan_schedule({.range = range_for(options_.spec, view.elements * size_of(view.dtype)),
                        .members = members(),

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "models/base/errors.h"
 #include "variable_mgmt/collectives/host_communicator.h"
@@ -26,17 +28,25 @@ Part part_of(std::size_t elements, int number, int parts) {
   return {.begin = begin, .count = end - begin};
 }
 
+/// The memory of one all-reduce of a step, kept from step to step.
+struct SumBuffers {
+  std::vector<std::byte> sum = {};
+  /// The own part from each rank.
+  std::vector<std::byte> received = {};
+};
+
 /// Adds one process's sum to those of the others.
 class SumTask final : public WorldTask {
  public:
-  SumTask(HostCommunicator& communicator, Operation& operation, const World& world)
+  SumTask(HostCommunicator& communicator, Operation& operation, const World& world,
+          std::shared_ptr<SumBuffers> buffers)
       : communicator_(communicator),
         operation_(operation),
         rank_(world.rank()),
-        size_(world.size()) {
-    const std::size_t bytes = operation.elements * width();
-    sum_.resize(bytes);
-    received_.resize(static_cast<std::size_t>(size_) * bytes_of(own()));
+        size_(world.size()),
+        buffers_(std::move(buffers)) {
+    buffers_->sum.resize(operation.elements * width());
+    buffers_->received.resize(static_cast<std::size_t>(size_) * bytes_of(own()));
   }
 
   State advance(Transport& transport) override {
@@ -68,11 +78,11 @@ class SumTask final : public WorldTask {
   [[nodiscard]] Part own() const { return part(rank_); }
   [[nodiscard]] std::size_t bytes_of(const Part& part) const { return part.count * width(); }
   [[nodiscard]] std::span<std::byte> place_of(const Part& part) {
-    return std::span(sum_).subspan(part.begin * width(), bytes_of(part));
+    return std::span(buffers_->sum).subspan(part.begin * width(), bytes_of(part));
   }
   [[nodiscard]] std::span<std::byte> received_from(int peer) {
     const std::size_t bytes = bytes_of(own());
-    return std::span(received_).subspan(static_cast<std::size_t>(peer) * bytes, bytes);
+    return std::span(buffers_->received).subspan(static_cast<std::size_t>(peer) * bytes, bytes);
   }
   [[nodiscard]] int first_tag() const {
     return tag::kFirstPart + 2 * static_cast<int>(operation_.number % tag::kPartTags);
@@ -138,8 +148,8 @@ class SumTask final : public WorldTask {
       return;
     }
     for (int tower = 0; tower < local(); ++tower) {
-      std::memcpy(operation_.states[static_cast<std::size_t>(tower)].memory, sum_.data(),
-                  sum_.size());
+      std::memcpy(operation_.states[static_cast<std::size_t>(tower)].memory, buffers_->sum.data(),
+                  buffers_->sum.size());
     }
     communicator_.end_work(local());
     stage_ = Stage::done;
@@ -173,8 +183,7 @@ class SumTask final : public WorldTask {
   const int rank_;
   const int size_;
   Stage stage_ = Stage::waiting;
-  std::vector<std::byte> sum_;
-  std::vector<std::byte> received_;
+  const std::shared_ptr<SumBuffers> buffers_;
   std::vector<Transport::Request> requests_;
 };
 
@@ -200,13 +209,25 @@ class RemoteSum final : public RemoteMember {
   }
 
   void begin(HostCommunicator& communicator, Operation& operation) override {
-    world_.submit(std::make_shared<SumTask>(communicator, operation, world_));
+    std::shared_ptr<SumBuffers> buffers;
+    {
+      const std::lock_guard lock(mutex_);
+      // An index recurs only after its previous sum is done, unless the same index is used twice.
+      auto& kept = buffers_[operation.index];
+      if (kept == nullptr || kept.use_count() > 1) {
+        kept = std::make_shared<SumBuffers>();
+      }
+      buffers = kept;
+    }
+    world_.submit(std::make_shared<SumTask>(communicator, operation, world_, std::move(buffers)));
   }
 
   void leave() override { world_.synchronize(); }
 
  private:
   World& world_;
+  std::mutex mutex_;
+  std::map<std::size_t, std::shared_ptr<SumBuffers>> buffers_;
 };
 
 }  // namespace

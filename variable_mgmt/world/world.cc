@@ -67,10 +67,6 @@ std::vector<std::string> World::gather(const std::string& text) {
   return result.get();
 }
 
-std::string World::broadcast(const std::string& text) {
-  return gather(rank_ == 0 ? text : "").front();
-}
-
 void World::agree(const std::string& error) {
   const std::vector<std::string> errors = gather(error);
   for (std::size_t rank = 0; rank < errors.size(); ++rank) {

@@ -50,9 +50,8 @@ struct WorldSettings {
 /// The processes of a run. A separate thread sends a beat to all other processes every half second.
 /// So the others notice a lost process whatever they do.
 ///
-/// gather(), broadcast() and agree() wait for all ranks, which must call them in the same order.
-/// They throw Cancelled, with the cause, once the world has failed. Any thread may call every
-/// function.
+/// gather() and agree() wait for all ranks, which must call them in the same order. They throw
+/// Cancelled, with the cause, once the world has failed. Any thread may call every function.
 class World {
  public:
   /// One process alone. It has no thread.
@@ -74,8 +73,6 @@ class World {
 
   /// Returns every rank's text, by rank.
   std::vector<std::string> gather(const std::string& text);
-  /// Returns the text of rank 0.
-  std::string broadcast(const std::string& text);
   /// Passes if `error` is empty on all ranks. Otherwise throws UsageError on all of them, with the
   /// name and the error of the first rank that has one.
   void agree(const std::string& error);

@@ -16,16 +16,22 @@ inline WorldSettings settings_of_process(std::string host,
   return {.host = std::move(host), .now = std::move(now)};
 }
 
-/// Runs `body` as every process of the network; returns what each threw, or "".
-inline std::vector<std::string> run_processes(FakeNetwork& network,
-                                              const std::function<void(World&)>& body) {
+/// Runs `body` as every process of the network; returns what each threw, or "". `silence` is the
+/// time after which a rank takes others for lost.
+inline std::vector<std::string> run_processes(
+    FakeNetwork& network, const std::function<void(World&)>& body,
+    const std::function<std::chrono::nanoseconds(int rank)>& silence = [](int) {
+      return std::chrono::seconds(3);
+    }) {
   std::vector<std::string> errors(static_cast<std::size_t>(network.size()));
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < network.size(); ++rank) {
     threads.emplace_back([&, rank] {
       try {
-        World world([&] { return network.connect(rank); },
-                    settings_of_process(fmt::format("h{}", rank), [&] { return network.now(); }));
+        WorldSettings settings =
+            settings_of_process(fmt::format("h{}", rank), [&] { return network.now(); });
+        settings.silence = silence(rank);
+        World world([&] { return network.connect(rank); }, std::move(settings));
         body(world);
       } catch (const std::exception& error) {
         errors[static_cast<std::size_t>(rank)] = error.what();
