@@ -198,7 +198,7 @@ void World::begin(std::unique_ptr<Transport> transport) {
   peers_ = std::vector<Peer>(static_cast<std::size_t>(size_));
   const nanoseconds now = settings_.now();
   next_beat_ = now;
-  last_round_ = now;
+  round_at_ = now;
   progress_at_ = now;
   for (int rank = 0; rank < size_; ++rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
@@ -218,8 +218,8 @@ bool World::advance() {
   bool busy = false;
   // While this process itself was stopped, it heard nobody.
   const nanoseconds now = settings_.now();
-  const nanoseconds away = now - last_round_;
-  last_round_ = now;
+  const nanoseconds away = now - round_at_;
+  round_at_ = now;
   if (away > settings_.silence / 2) {
     for (Peer& peer : peers_) {
       peer.heard += away;
@@ -242,12 +242,12 @@ bool World::advance() {
   if (advanced || tasks_.empty()) {
     progress_at_ = now;
   }
-  check_departures(now);
+  check_departures();
   return advanced || busy;
 }
 
-void World::check_departures(nanoseconds now) const {
-  if (now - progress_at_ <= settings_.silence) {
+void World::check_departures() const {
+  if (round_at_ - progress_at_ <= settings_.silence) {
     return;
   }
   for (int rank = 0; rank < size_; ++rank) {
@@ -265,7 +265,7 @@ bool World::hear(int rank, Peer& peer) {
     check_silence(rank, peer);
     return false;
   }
-  peer.heard = settings_.now();
+  peer.heard = round_at_;
   const std::string text(peer.received.text, strnlen(peer.received.text, Beat::kLetters));
   switch (peer.received.kind) {
     case Beat::Kind::alive:
@@ -285,7 +285,7 @@ bool World::hear(int rank, Peer& peer) {
 }
 
 void World::check_silence(int rank, Peer& peer) const {
-  const nanoseconds silent = settings_.now() - peer.heard;
+  const nanoseconds silent = round_at_ - peer.heard;
   if (silent <= settings_.silence) {
     return;
   }
@@ -331,8 +331,7 @@ World::Beat World::current_beat() const {
 
 void World::send_beats() {
   const Beat beat = current_beat();
-  const nanoseconds now = settings_.now();
-  const bool due = now >= next_beat_;
+  const bool due = round_at_ >= next_beat_;
   for (int rank = 0; rank < size_; ++rank) {
     Peer& peer = peers_[static_cast<std::size_t>(rank)];
     const bool is_last = peer.sent.kind != Beat::Kind::alive;
@@ -344,7 +343,7 @@ void World::send_beats() {
     peer.is_sending = true;
   }
   if (due) {
-    next_beat_ = now + settings_.beat_every;
+    next_beat_ = round_at_ + settings_.beat_every;
   }
 }
 

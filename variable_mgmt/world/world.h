@@ -121,7 +121,7 @@ class World {
   [[nodiscard]] Beat current_beat() const;
   void check_silence(int rank, Peer& peer) const;
   /// Throws if a task waits for a rank that has left.
-  void check_departures(std::chrono::nanoseconds now) const;
+  void check_departures() const;
   /// Sends the failure to the other ranks as far as possible.
   void send_reason();
   /// Requires the lock.
@@ -139,7 +139,9 @@ class World {
   std::unique_ptr<Transport> transport_;
   std::vector<Peer> peers_;
   std::chrono::nanoseconds next_beat_{};
-  std::chrono::nanoseconds last_round_{};
+  /// When this round of advance() began. A round has no other time: this process may be stopped
+  /// within it.
+  std::chrono::nanoseconds round_at_{};
   /// When a task last advanced, or none was there.
   std::chrono::nanoseconds progress_at_{};
   std::deque<std::shared_ptr<WorldTask>> tasks_;

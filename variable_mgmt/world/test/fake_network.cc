@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <thread>
 
 #include "models/base/errors.h"
 
@@ -10,6 +11,8 @@ namespace bench {
 class FakeTransport final : public Transport {
  public:
   FakeTransport(FakeNetwork& network, int rank) : network_(network), rank_(rank) {}
+
+  ~FakeTransport() override { network_.ranks_[static_cast<std::size_t>(rank_)].connected = false; }
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return network_.size(); }
@@ -36,7 +39,6 @@ class FakeTransport final : public Transport {
     if (request == kSent) {
       return true;
     }
-    ++network_.calls_;
     const auto [peer, tag] = places_.at(request);
     auto& waiting = receives_.at({peer, tag});
     const std::lock_guard lock(network_.mutex_);
@@ -74,7 +76,29 @@ class FakeTransport final : public Transport {
 };
 
 std::unique_ptr<Transport> FakeNetwork::connect(int rank) {
-  return std::make_unique<FakeTransport>(*this, rank);
+  auto transport = std::make_unique<FakeTransport>(*this, rank);
+  ranks_.at(static_cast<std::size_t>(rank)).connected = true;
+  std::unique_lock lock(mutex_);
+  ++connects_;
+  connected_.notify_all();
+  connected_.wait(lock, [this] { return connects_ == size_; });
+  return transport;
+}
+
+std::chrono::nanoseconds FakeNetwork::read_clock(int rank) {
+  const std::chrono::nanoseconds time = now();
+  ++ranks_.at(static_cast<std::size_t>(rank)).clock_reads;
+  return time;
+}
+
+void FakeNetwork::advance(std::chrono::nanoseconds by, const std::stop_token& stop) {
+  advance(by);
+  for (Rank& rank : ranks_) {
+    const std::uint64_t before = rank.clock_reads;
+    while (rank.connected && rank.clock_reads < before + 2 && !stop.stop_requested()) {
+      std::this_thread::yield();
+    }
+  }
 }
 
 void FakeNetwork::cut(int rank) {

@@ -28,8 +28,8 @@ inline std::vector<std::string> run_processes(
   for (int rank = 0; rank < network.size(); ++rank) {
     threads.emplace_back([&, rank] {
       try {
-        WorldSettings settings =
-            settings_of_process(fmt::format("h{}", rank), [&] { return network.now(); });
+        WorldSettings settings = settings_of_process(
+            fmt::format("h{}", rank), [&, rank] { return network.read_clock(rank); });
         settings.silence = silence(rank);
         World world([&] { return network.connect(rank); }, std::move(settings));
         body(world);
@@ -48,11 +48,7 @@ class Ticking {
   explicit Ticking(FakeNetwork& network)
       : thread_([&network](const std::stop_token& stop) {
           while (!stop.stop_requested()) {
-            network.advance(std::chrono::milliseconds(100));
-            const std::uint64_t before = network.calls();
-            while (network.calls() < before + 50 && !stop.stop_requested()) {
-              std::this_thread::yield();
-            }
+            network.advance(std::chrono::milliseconds(250), stop);
           }
         }) {}
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <latch>
 #include <random>
 
 #include "models/base/half.h"
@@ -115,7 +116,9 @@ TEST(RemoteSum, AddsSixteenBitsInF32) {
 TEST(RemoteSum, EndsTheWaitsOfTowersIfARankFails) {
   FakeNetwork network(2);
   std::vector<std::string> failures;
+  std::latch joined(2);
   run_processes(network, [&](World& world) {
+    joined.arrive_and_wait();  // A failure before this ends rank 0's joining instead.
     if (world.rank() == 1) {
       world.fail("rank 1: the disk is full");
       return;

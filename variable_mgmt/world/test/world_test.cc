@@ -52,8 +52,8 @@ TEST(World, NamesARankThatFallsSilent) {
     }
     world.gather("");
   });
-  EXPECT_THAT(errors[0], StartsWith("rank 2 (host h2) is lost: no message for 3"));
-  EXPECT_THAT(errors[1], StartsWith("rank 2 (host h2) is lost: no message for 3"));
+  EXPECT_THAT(errors[0], StartsWith("rank 2 (host h2) is lost: no message for "));
+  EXPECT_THAT(errors[1], StartsWith("rank 2 (host h2) is lost: no message for "));
 }
 
 TEST(World, BlamesNobodyAfterItWasStoppedItself) {
@@ -109,7 +109,7 @@ TEST(World, SendsTheReasonAfterItLostARank) {
         world.gather("");
       },
       [](int rank) { return rank == 1 ? std::chrono::hours(1) : std::chrono::seconds(3); });
-  EXPECT_THAT(errors[0], StartsWith("rank 2 (host h2) is lost: no message for 3"));
+  EXPECT_THAT(errors[0], StartsWith("rank 2 (host h2) is lost: no message for "));
   EXPECT_EQ(errors[1], errors[0]);
 }
 
