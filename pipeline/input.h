@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -42,6 +43,8 @@ struct InputSpec {
   std::int32_t num_classes = 0;  ///< labels are 0 .. num_classes - 1
   std::int32_t first_label = 0;  ///< the label in the files that becomes label 0
   std::uint64_t seed = 0;
+
+  [[nodiscard]] std::int64_t images_of_all() const { return std::max(batch, global_batch); }
 };
 
 /// One filled batch. The images have the spec's type and layout, and batch x channels x height x
@@ -106,10 +109,11 @@ std::unique_ptr<InputSource> make_synthetic_input(
     const InputSpec& spec, std::shared_ptr<HostAllocator> allocator = nullptr,
     const Watch& watch = {});
 
-/// The batches of a safetensors file, in order, repeated from the beginning. `images` (k * batch x
-/// channels x height x width, a floating type) are used as they are. `labels` has k * batch
-/// elements of I64 or I32. One batch is in memory at a time. Throws UsageError or DataError (file,
-/// reason) if the file cannot be read, or if its sizes or labels do not fit the spec.
+/// The batches of a safetensors file, in order, repeated from the beginning. `images` (k * b x
+/// channels x height x width, a floating type, b images of all processes) are used as they are.
+/// `labels` has k * b elements of I64 or I32. One batch is in memory at a time. Throws UsageError
+/// or DataError (file, reason) if the file cannot be read, or if its sizes or labels do not fit the
+/// spec.
 std::unique_ptr<InputSource> make_tensor_file_input(
     const InputSpec& spec, const std::string& path,
     std::shared_ptr<HostAllocator> allocator = nullptr);

@@ -213,6 +213,8 @@ std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
   const int available = std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
   return std::make_unique<BatchLoader>(
       LoaderOptions{.batch = spec.batch,
+                    .global_batch = spec.global_batch,
+                    .first_image = spec.first_image,
                     .image_elements = kChannels * kPlane,
                     .type = spec.type,
                     .num_threads = options.num_threads > 0 ? options.num_threads : available,

@@ -208,10 +208,13 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
       .method = options.resize_method,
       .dct = accurate ? DctMethod::accurate : DctMethod::fast};
   const auto make_worker = [&] { return std::make_unique<ImagenetWorker>(spec, preprocess); };
-  const auto make_order = [shards, options, seed = spec.seed] {
+  // A cache holds all images, because each epoch gives a process others.
+  const bool load_all = spec.batch == spec.images_of_all() || options.use_caching;
+  const auto make_order = [shards, options, load_all, seed = spec.seed] {
     auto stream = interleave_shards(shards, {.seed = seed,
                                              .shuffle_files = options.training,
-                                             .cycle_length = options.interleave_cycle});
+                                             .cycle_length = options.interleave_cycle,
+                                             .load = load_all});
     if (options.repeat_cached_sample) {
       stream = repeat_first_record(std::move(stream));
     }
@@ -224,6 +227,8 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
   };
   return std::make_unique<BatchLoader>(
       LoaderOptions{.batch = spec.batch,
+                    .global_batch = spec.global_batch,
+                    .first_image = spec.first_image,
                     .image_elements = spec.channels * spec.height * spec.width,
                     .type = spec.type,
                     .num_threads = threads_to_use(options.num_threads),

@@ -21,14 +21,14 @@ const StoredTensor& images_of(const TensorFile& file, const InputSpec& spec) {
   const StoredTensor& images = tensor_named(file, "images");
   const std::vector<std::int64_t> image = {spec.channels, spec.height, spec.width};
   const bool fits = is_floating(images.type) && images.shape.size() == 4 && images.shape[0] > 0 &&
-                    images.shape[0] % spec.batch == 0 &&
+                    images.shape[0] % spec.images_of_all() == 0 &&
                     std::vector(images.shape.begin() + 1, images.shape.end()) == image;
   if (!fits) {
     throw DataError(
         fmt::format("{}: images is {} of {}; this run needs floating-point numbers, Nx{} with N a "
                     "multiple of the batch size {}",
                     file.name(), shape_text(images.shape), name_of(images.type), shape_text(image),
-                    spec.batch));
+                    spec.images_of_all()));
   }
   return images;
 }
@@ -65,7 +65,7 @@ class TensorFileInput final : public InputSource {
         images_(images_of(file_, spec)),
         labels_(read_labels(file_, spec, images_.shape[0])),
         image_elements_(static_cast<std::size_t>(spec.channels * spec.height * spec.width)),
-        batches_(images_.shape[0] / spec.batch),
+        batches_(images_.shape[0] / spec.images_of_all()),
         slot_(allocator, image_elements_ * static_cast<std::size_t>(spec.batch)) {
     statistics_.shards = 1;
     statistics_.shard_bytes = file_.size_bytes();
@@ -84,7 +84,7 @@ class TensorFileInput final : public InputSource {
     statistics_.images_delivered += spec_.batch;
     ++passed_;
     return {.images = slot_.data(),
-            .labels = labels_.data() + batch * spec_.batch,
+            .labels = labels_.data() + first_of(batch),
             .content = content_,
             .epoch = statistics_.epoch};
   }
@@ -92,8 +92,13 @@ class TensorFileInput final : public InputSource {
   [[nodiscard]] InputStatistics statistics() const override { return statistics_; }
 
  private:
+  /// The place of this process's first image of the batch.
+  [[nodiscard]] std::int64_t first_of(std::int64_t batch) const {
+    return batch * spec_.images_of_all() + spec_.first_image;
+  }
+
   void fill(std::int64_t batch) {
-    const auto first = static_cast<std::uint64_t>(batch * spec_.batch) * image_elements_;
+    const auto first = static_cast<std::uint64_t>(first_of(batch)) * image_elements_;
     const auto images = static_cast<std::size_t>(spec_.batch);
     if (spec_.layout == SlotLayout::nchw) {
       file_.read(images_, first, std::span(slot_.data(), images * image_elements_));

@@ -18,6 +18,12 @@ struct TfRecordView {
   std::uint32_t data_masked_crc = 0;  ///< as stored, not yet compared
 };
 
+/// Where a record is in its file, with its header and footer.
+struct TfRecordPlace {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
 /// Throws DataError unless the data match the stored checksum. The message lacks file and offset.
 void check_data_crc(std::string_view data, std::uint32_t stored_masked_crc);
 

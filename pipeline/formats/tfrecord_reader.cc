@@ -47,7 +47,8 @@ TfRecordReader::TfRecordReader(std::string path, std::size_t block_bytes)
     throw DataError(fmt::format("{}: cannot read the file: {}", path_, reason));
   }
   file_bytes_ = static_cast<std::uint64_t>(status.st_size);
-  ::posix_fadvise(file_, 0, 0, POSIX_FADV_SEQUENTIAL);
+  ::posix_fadvise(file_, 0, 0,
+                  block_bytes_ == kNoBlocks ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL);
 }
 
 TfRecordReader::~TfRecordReader() { ::close(file_); }
@@ -83,8 +84,10 @@ bool TfRecordReader::fill(std::size_t bytes) {
     end_ += static_cast<std::size_t>(count);
     file_position_ += static_cast<std::uint64_t>(count);
   }
-  ::posix_fadvise(file_, static_cast<off_t>(file_position_), static_cast<off_t>(block_bytes_),
-                  POSIX_FADV_WILLNEED);
+  if (block_bytes_ != kNoBlocks) {
+    ::posix_fadvise(file_, static_cast<off_t>(file_position_), static_cast<off_t>(block_bytes_),
+                    POSIX_FADV_WILLNEED);
+  }
   return true;
 }
 
@@ -104,12 +107,13 @@ std::string TfRecordReader::header_mismatch() const {
                      path_, offset_);
 }
 
-std::optional<TfRecordView> TfRecordReader::next() {
-  const auto truncated = [this](std::uint64_t size) {
-    const std::uint64_t left = std::max(file_bytes_, offset_ + buffered()) - offset_;
-    return DataError(fmt::format("{}, offset {}: truncated record: the file has {} of its {} bytes",
-                                 path_, offset_, left, size));
-  };
+DataError TfRecordReader::truncated(std::uint64_t size) const {
+  const std::uint64_t left = std::max(file_bytes_, offset_ + buffered()) - offset_;
+  return DataError(fmt::format("{}, offset {}: truncated record: the file has {} of its {} bytes",
+                               path_, offset_, left, size));
+}
+
+std::optional<std::uint64_t> TfRecordReader::read_size() {
   if (!fill(kTfRecordHeaderBytes)) {
     if (buffered() == 0) {
       return std::nullopt;
@@ -128,16 +132,48 @@ std::optional<TfRecordView> TfRecordReader::next() {
         "{}, offset {}: truncated record: its length is {} bytes, more than any file can hold",
         path_, offset_, length));
   }
-  if (size > file_bytes_ - offset_ || !fill(size)) {
+  if (size > file_bytes_ - offset_) {
     throw truncated(size);
   }
+  return size;
+}
+
+std::optional<TfRecordView> TfRecordReader::next() {
+  const std::optional<std::uint64_t> size = read_size();
+  if (!size) {
+    return std::nullopt;
+  }
+  if (!fill(*size)) {
+    throw truncated(*size);
+  }
+  const std::uint64_t length = *size - kTfRecordHeaderBytes - kTfRecordFooterBytes;
   const char* data = buffer_.get() + begin_ + kTfRecordHeaderBytes;
   const TfRecordView view{.data = {data, length},
                           .offset = offset_,
                           .data_masked_crc = load<std::uint32_t>(data + length)};
-  begin_ += size;
-  offset_ += size;
+  begin_ += *size;
+  offset_ += *size;
   return view;
+}
+
+std::optional<TfRecordPlace> TfRecordReader::skip() {
+  const std::optional<std::uint64_t> size = read_size();
+  if (!size) {
+    return std::nullopt;
+  }
+  const TfRecordPlace place{.offset = offset_, .bytes = *size};
+  seek(offset_ + *size);
+  return place;
+}
+
+void TfRecordReader::seek(std::uint64_t offset) {
+  if (offset >= offset_ && offset - offset_ <= buffered()) {
+    begin_ += offset - offset_;
+  } else {
+    begin_ = end_;
+    file_position_ = offset;
+  }
+  offset_ = offset;
 }
 
 }  // namespace bench

@@ -6,14 +6,17 @@
 #include <optional>
 #include <string>
 
+#include "models/base/errors.h"
 #include "pipeline/formats/tfrecord.h"
 
 namespace bench {
 
-/// Reads one TFRecord file from front to back with pread in blocks.
+/// Reads one TFRecord file with pread, in blocks from front to back, or single records anywhere.
 class TfRecordReader {
  public:
   static constexpr std::size_t kDefaultBlockBytes = std::size_t{1} << 20U;
+  /// For skip() and seek(): reads no more than a call needs.
+  static constexpr std::size_t kNoBlocks = 0;
 
   /// Opens `path`; throws DataError that names it if it cannot be read or is not an ordinary file.
   explicit TfRecordReader(std::string path, std::size_t block_bytes = kDefaultBlockBytes);
@@ -26,7 +29,15 @@ class TfRecordReader {
   /// possibly on another thread. Waits for the disk. Throws DataError with file, offset and reason.
   std::optional<TfRecordView> next();
 
+  /// Like next(), but reads only the record's length.
+  std::optional<TfRecordPlace> skip();
+  /// Continues at a record's first byte.
+  void seek(std::uint64_t offset);
+
  private:
+  /// The record's bytes with header and footer; nothing at a clean end of file. Throws DataError.
+  std::optional<std::uint64_t> read_size();
+  [[nodiscard]] DataError truncated(std::uint64_t size) const;
   /// Makes `bytes` bytes from the record's start available; false if the file ends before.
   bool fill(std::size_t bytes);
   [[nodiscard]] std::size_t buffered() const { return end_ - begin_; }

@@ -13,9 +13,22 @@ namespace {
 /// How long the destructor waits for a read in progress.
 constexpr std::chrono::milliseconds kReadPatience{500};
 
-void read_samples(TaskQueue& queue, const BatchLoader::MakeOrder& make_order) {
+/// The images of each batch of all processes that this process loads.
+struct OwnRows {
+  std::int64_t all = 0;
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+
+  [[nodiscard]] bool contain(std::int64_t image) const {
+    const std::int64_t row = image % all;
+    return first <= row && row < first + count;
+  }
+};
+
+void read_samples(TaskQueue& queue, const BatchLoader::MakeOrder& make_order, const OwnRows& own) {
   CpuLap clock;
   std::unique_ptr<SampleOrder> order;
+  std::int64_t image = 0;  // of all processes
   bool goes_on = true;
   for (std::int64_t position = 0; goes_on; ++position) {
     SampleTask task{.sample = {}, .position = position, .error = nullptr};
@@ -23,7 +36,12 @@ void read_samples(TaskQueue& queue, const BatchLoader::MakeOrder& make_order) {
       if (order == nullptr) {
         order = make_order();
       }
+      for (; !own.contain(image); ++image) {
+        order->next();
+      }
+      ++image;
       task.sample = order->next();
+      load(task.sample.record);
     } catch (...) {
       task.error = std::current_exception();
     }
@@ -67,8 +85,11 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
     for (const auto& worker : workers_) {
       threads_.push_back(start_thread([this, &worker] { work(*worker); }));
     }
-    reading_ = start_thread([queue = queue_, make = std::move(make_order)] {
-      read_samples(*queue, make);
+    const OwnRows own{.all = std::max(options.global_batch, options.batch),
+                      .first = options.first_image,
+                      .count = options.batch};
+    reading_ = start_thread([queue = queue_, make = std::move(make_order), own] {
+      read_samples(*queue, make, own);
       queue->say_reading_ended();
     });
   } catch (const DeviceError&) {

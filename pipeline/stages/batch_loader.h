@@ -43,6 +43,9 @@ class SampleWorker {
 
 struct LoaderOptions {
   std::int64_t batch = 0;
+  /// The images of all processes, of which `batch` from `first_image` on are loaded. 0: `batch`.
+  std::int64_t global_batch = 0;
+  std::int64_t first_image = 0;
   std::int64_t image_elements = 0;
   SlotType type = SlotType::f32;
   int num_threads = 1;
@@ -56,6 +59,8 @@ struct LoaderOptions {
 /// its place: image i of the stream goes to slot i / batch, row i % batch. The order therefore
 /// needs no buffer and does not depend on the number of threads. An error belongs to the batch of
 /// its image and is thrown when that batch is requested.
+///
+/// With several processes, all draw the same order, and each counts and loads only its own images.
 class BatchLoader final : public InputSource {
  public:
   using MakeOrder = std::function<std::unique_ptr<SampleOrder>()>;

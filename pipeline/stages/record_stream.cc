@@ -30,6 +30,17 @@ std::optional<Record> read_record(OpenShard& shard) {
                 .offset = view->offset};
 }
 
+std::optional<Record> find_record(OpenShard& shard) {
+  const std::optional<TfRecordPlace> place = shard.reader->skip();
+  if (!place) {
+    return std::nullopt;
+  }
+  return Record{.bytes = nullptr,
+                .size = place->bytes - kTfRecordHeaderBytes - kTfRecordFooterBytes,
+                .file = shard.path,
+                .offset = place->offset};
+}
+
 class InterleavedShards final : public RecordStream {
  public:
   InterleavedShards(const std::vector<std::string>& shards, const InterleaveOptions& options)
@@ -48,7 +59,8 @@ class InterleavedShards final : public RecordStream {
       if (turn_ >= cycle_.size()) {
         turn_ = 0;
       }
-      if (auto record = read_record(cycle_[turn_])) {
+      OpenShard& shard = cycle_[turn_];
+      if (auto record = options_.load ? read_record(shard) : find_record(shard)) {
         ++turn_;
         ++records_;
         return record;
@@ -88,7 +100,8 @@ class InterleavedShards final : public RecordStream {
 
   OpenShard open_next() {
     auto path = order_[next_path_++];
-    auto reader = std::make_unique<TfRecordReader>(*path, options_.block_bytes);
+    auto reader = std::make_unique<TfRecordReader>(
+        *path, options_.load ? options_.block_bytes : TfRecordReader::kNoBlocks);
     return {.path = std::move(path), .reader = std::move(reader)};
   }
 
@@ -149,6 +162,22 @@ class RepeatedRecord final : public RecordStream {
 };
 
 }  // namespace
+
+void load(Record& record) {
+  if (record.bytes != nullptr) {
+    return;
+  }
+  OpenShard shard{
+      .path = record.file,
+      .reader = std::make_unique<TfRecordReader>(*record.file, TfRecordReader::kNoBlocks)};
+  shard.reader->seek(record.offset);
+  std::optional<Record> loaded = read_record(shard);
+  if (!loaded) {
+    throw DataError(
+        fmt::format("{}, offset {}: the file has become shorter", *record.file, record.offset));
+  }
+  record = std::move(*loaded);
+}
 
 std::unique_ptr<RecordStream> interleave_shards(const std::vector<std::string>& shards,
                                                 const InterleaveOptions& options) {

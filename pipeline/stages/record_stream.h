@@ -12,7 +12,7 @@ namespace bench {
 
 /// One record; copies share its memory.
 struct Record {
-  std::shared_ptr<const char[]> bytes;
+  std::shared_ptr<const char[]> bytes;  ///< null until load()
   std::size_t size = 0;
   std::uint32_t masked_crc = 0;             ///< of the data, not verified yet
   std::shared_ptr<const std::string> file;  ///< the file it was read from
@@ -20,6 +20,9 @@ struct Record {
 
   [[nodiscard]] std::string_view data() const { return {bytes.get(), size}; }
 };
+
+/// Reads the bytes of a record that has none. Throws DataError.
+void load(Record& record);
 
 /// A stream of records, epoch by epoch, for one reading thread.
 class RecordStream {
@@ -35,6 +38,7 @@ struct InterleaveOptions {
   bool shuffle_files = false;  ///< again for each epoch, from the seed
   int cycle_length = 10;       ///< files read in parallel, one record from each in turn
   std::size_t block_bytes = std::size_t{1} << 20U;
+  bool load = true;  ///< false: the records have no bytes, so that the caller reads only some
 };
 
 /// The records of all shards. When a file is exhausted, the next file takes its place.

@@ -96,6 +96,20 @@ TEST(BatchLoader, FillsThePlaceOfABatchOnceItIsReleased) {
   EXPECT_TRUE(prepares(*loader, 4 * kBatch));
 }
 
+TEST(BatchLoader, LoadsOnlyTheRowsOfItsProcess) {
+  BatchLoader loader(
+      {.batch = kBatch, .global_batch = 7, .first_image = 4, .image_elements = 1},
+      [disk = std::make_shared<Disk>(-1)] {
+        return std::make_unique<SampleOrder>(std::make_unique<StallingStream>(disk), 1, 1);
+      },
+      [] { return std::make_unique<CountingWorker>(); }, make_host_allocator());
+  for (const std::int32_t first : {4, 11, 18}) {
+    const InputBatch batch = loader.next();
+    EXPECT_THAT(std::vector(batch.labels, batch.labels + kBatch),
+                testing::ElementsAre(first, first + 1));
+  }
+}
+
 TEST(BatchLoader, EndsWhileItsDiskIsStalled) {
   const auto disk = std::make_shared<Disk>(1);
   auto loader = loader_of(disk);

@@ -76,6 +76,38 @@ TEST(ImagenetInput, GivesTheSameBitsForAnyNumberOfThreadsAndSlots) {
   EXPECT_EQ(batches(5, 7), one);
 }
 
+TEST(ImagenetInput, GivesSeveralProcessesTogetherTheBatchesOfOne) {
+  const TemporaryFolder folder;
+  write_shards(folder, {.shards = 3}, examples(25));
+  constexpr std::int64_t kAll = 12;
+  constexpr int kBatches = 5;  // more than two epochs
+  for (const bool cache : {false, true}) {
+    const DatasetOptions options{
+        .data_dir = folder.path(), .num_threads = 2, .shuffle_buffer = 10, .use_caching = cache};
+    const auto one = make_imagenet_input(small_spec(kAll), options);
+    const Batches expected = take(*one, kAll, kBatches);
+    for (const std::int64_t processes : {2, 3, 12}) {
+      const std::int64_t batch = kAll / processes;
+      std::vector<std::unique_ptr<InputSource>> inputs;
+      for (std::int64_t process = 0; process < processes; ++process) {
+        InputSpec spec = small_spec(batch);
+        spec.global_batch = kAll;
+        spec.first_image = process * batch;
+        inputs.push_back(make_imagenet_input(spec, options));
+      }
+      Batches together;
+      for (int i = 0; i < kBatches; ++i) {
+        for (const auto& input : inputs) {
+          const Batches own = take(*input, batch, 1);
+          together.images.insert(together.images.end(), own.images.begin(), own.images.end());
+          together.labels.insert(together.labels.end(), own.labels.begin(), own.labels.end());
+        }
+      }
+      EXPECT_EQ(together, expected) << processes << " processes";
+    }
+  }
+}
+
 TEST(ImagenetInput, GivesPixelsAtMostHalfAGreyLevelFromTheFloats) {
   const TemporaryFolder folder;
   write_shards(folder, {.shards = 3}, examples(25));

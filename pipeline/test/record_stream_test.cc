@@ -56,6 +56,36 @@ TEST(InterleavedShards, ShuffleFilesInEachEpochBySeed) {
   EXPECT_EQ(orders.size(), 6U) << "all orders of three files occur";
 }
 
+TEST(InterleavedShards, LoadRecordsOnRequest) {
+  const test::TemporaryFolder folder;
+  const auto shards = letter_shards(folder);
+  const auto loaded = interleave_shards(shards, {.cycle_length = 2});
+  const auto stream = interleave_shards(shards, {.cycle_length = 2, .load = false});
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    while (auto record = stream->next()) {
+      EXPECT_EQ(record->bytes, nullptr);
+      EXPECT_EQ(record->size, 1U);
+      load(*record);
+      const auto expected = loaded->next();
+      ASSERT_TRUE(expected);
+      EXPECT_EQ(record->data(), expected->data());
+      EXPECT_EQ(record->masked_crc, expected->masked_crc);
+      EXPECT_EQ(record->offset, expected->offset);
+    }
+    EXPECT_FALSE(loaded->next());
+  }
+}
+
+TEST(InterleavedShards, TellIfAFileBecameShorter) {
+  const test::TemporaryFolder folder;
+  const auto shards = letter_shards(folder);
+  auto record = interleave_shards(shards, {.load = false})->next();
+  ASSERT_TRUE(record);
+  test::write_file(shards.front(), "");
+  EXPECT_EQ(test::message_of<DataError>([&] { load(*record); }),
+            shards.front() + ", offset 0: the file has become shorter");
+}
+
 TEST(InterleavedShards, RefuseADatasetWithoutRecords) {
   const test::TemporaryFolder folder;
   test::write_shards(folder, {.shards = 2}, {});

@@ -73,6 +73,19 @@ TEST(TensorFileInput, GivesItsBatchesInOrderAndFromTheBeginningAgain) {
   EXPECT_EQ(statistics.shards, 1);
 }
 
+TEST(TensorFileInput, GivesEachProcessItsRows) {
+  const test::TemporaryFolder folder;
+  InputSpec spec = kSpec;
+  spec.global_batch = 4;
+  spec.first_image = 2;
+  const auto input = make_tensor_file_input(spec, write(folder, {}));
+  for (int pass = 0; pass < 2; ++pass) {
+    const Taken own = take(*input);
+    EXPECT_EQ(own.images.front(), 2 * kImage);
+    EXPECT_THAT(own.labels, ElementsAre(2, 4));
+  }
+}
+
 TEST(TensorFileInput, SaysWhichBatchesComeAgain) {
   const test::TemporaryFolder folder;
   const auto input = make_tensor_file_input(kSpec, write(folder, {}));

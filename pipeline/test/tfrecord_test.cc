@@ -142,6 +142,39 @@ TEST(TfRecord, NamesTheFormatOfAForeignFile) {
               HasSubstr("absent: cannot read the file"));
 }
 
+TEST(TfRecordReader, SkipsRecordsAndReturnsToThem) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("records");
+  test::write_file(path, framed(three_records()));
+  for (const std::size_t block : {TfRecordReader::kNoBlocks, std::size_t{16}, std::size_t{1000}}) {
+    TfRecordReader reader(path, block);
+    std::vector<TfRecordPlace> places;
+    while (const auto place = reader.skip()) {
+      places.push_back(*place);
+    }
+    ASSERT_EQ(places.size(), three_records().size());
+    for (const std::size_t i : {2U, 0U, 1U}) {
+      reader.seek(places[i].offset);
+      const auto record = reader.next();
+      ASSERT_TRUE(record);
+      EXPECT_EQ(record->data, three_records()[i]);
+      EXPECT_EQ(record->offset, places[i].offset);
+      EXPECT_EQ(places[i].bytes, frame_tfrecord(record->data).size());
+    }
+  }
+}
+
+TEST(TfRecordReader, FindsATruncatedRecordWithoutReadingIt) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("records");
+  const std::string whole = framed({"first", "second"});
+  test::write_file(path, whole.substr(0, whole.size() - 1));
+  TfRecordReader reader(path, TfRecordReader::kNoBlocks);
+  EXPECT_TRUE(reader.skip());
+  EXPECT_THAT(test::message_of<DataError>([&] { reader.skip(); }),
+              HasSubstr("records, offset 21: truncated record: the file has 21 of its 22 bytes"));
+}
+
 TEST(TfRecordReader, DoesNotWaitForAPipe) {
   const TemporaryFolder folder;
   ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
