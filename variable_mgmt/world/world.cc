@@ -13,6 +13,8 @@ namespace {
 using State = WorldTask::State;
 using std::chrono::nanoseconds;
 
+constexpr std::string_view kIsLost = " is lost";
+
 }  // namespace
 
 World::World(std::function<std::unique_ptr<Transport>()> open, WorldSettings settings)
@@ -101,6 +103,10 @@ std::string World::failure() const {
   return failure_;
 }
 
+bool World::has_lost(int rank) const {
+  return failure().starts_with(name(rank) + std::string(kIsLost));
+}
+
 void World::set_failure(const std::string& reason) {
   if (failure_.empty()) {
     failure_ = reason;
@@ -174,6 +180,9 @@ void World::run(const std::function<std::unique_ptr<Transport>()>& open) {
     fail("requests of an abandoned task are pending");
   }
   if (failure().empty()) {
+    if (settings_.guard != nullptr) {
+      settings_.guard->end();  // The others may come late.
+    }
     try {
       transport_->finish();
       transport_.reset();
@@ -291,7 +300,7 @@ void World::check_silence(int rank, Peer& peer) const {
   }
   peer.left = true;
   throw DeviceError(
-      fmt::format("{} is lost: no message for {:.1f} s{}", name(rank),
+      fmt::format("{}{}: no message for {:.1f} s{}", name(rank), kIsLost,
                   std::chrono::duration<double>(silent).count(),
                   peer.phase.empty() ? "" : fmt::format("; it last reported \"{}\"", peer.phase)));
 }
@@ -343,6 +352,9 @@ void World::send_beats() {
     peer.is_sending = true;
   }
   if (due) {
+    if (settings_.guard != nullptr) {
+      settings_.guard->beat();
+    }
     next_beat_ = round_at_ + settings_.beat_every;
   }
 }

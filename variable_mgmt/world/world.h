@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "variable_mgmt/world/guard.h"
 #include "variable_mgmt/world/transport.h"
 
 namespace bench {
@@ -45,6 +46,8 @@ struct WorldSettings {
   std::chrono::nanoseconds beat_every = std::chrono::milliseconds(500);
   /// A monotonic clock.
   std::function<std::chrono::nanoseconds()> now;
+  /// Hears the beats, too. Null: the process has no guard.
+  std::shared_ptr<Guard> guard = nullptr;
 };
 
 /// The processes of a run. A separate thread sends a beat to all other processes every half second.
@@ -83,6 +86,8 @@ class World {
   void fail(const std::string& reason);
   /// After fail(): waits until the others know the reason, about a second at most.
   void wait_for_end();
+  /// True if the world has failed because nothing came from this rank.
+  [[nodiscard]] bool has_lost(int rank) const;
   /// Why the world has failed; empty if it has not.
   [[nodiscard]] std::string failure() const;
 

@@ -39,18 +39,6 @@ JoinedRun run_of(const Joining& joining, const OptimizerRule& rule, DType dtype)
           .backend = reference};
 }
 
-/// Runs one device with all images and a gradient that is `times` as large.
-JoinedResult alone(JoinedRun run, int times) {
-  // The sum of N towers' gradients is N times the mean over the joined batch.
-  run.strategy = "independent";
-  run.settings.one_holder = false;
-  run.reduction = GradientReduction::mean;
-  run.towers = 1;
-  run.settings.optimizer.weight_decay *= times;
-  run.gradient_factor = times;
-  return run_joined(run);
-}
-
 void expect_law(JoinedRun run, double tolerance) {
   for (const GradientReduction reduction : {GradientReduction::mean, GradientReduction::sum}) {
     for (const int towers : kTowers) {

@@ -15,6 +15,7 @@
 #include "models/zoo/builder.h"
 #include "models/zoo/zoo.h"
 #include "variable_mgmt/towers/towers.h"
+#include "variable_mgmt/world/world.h"
 
 namespace bench {
 
@@ -56,6 +57,8 @@ struct JoinedRun {
   StrategySettings settings = {};
   GradientReduction reduction = GradientReduction::mean;
   int towers = 1;
+  /// The processes, each with that many towers; null: a single one.
+  World* world = nullptr;
   int steps = 3;
   /// An additional factor of the gradients.
   double gradient_factor = 1;
@@ -70,13 +73,18 @@ struct JoinedRun {
   std::optional<Spoiled> spoiled = {};
   /// Called with every tower's device at the end, on the tower's thread.
   std::function<void(const Backend& device)> at_end = [](const Backend&) {};
+
+  [[nodiscard]] int all_towers() const { return towers * (world == nullptr ? 1 : world->size()); }
+  [[nodiscard]] int towers_before() const {
+    return towers * (world == nullptr ? 0 : world->rank());
+  }
 };
 
 using VariableValues = std::map<std::string, std::vector<double>>;
 
 /// The result of a run.
 struct JoinedResult {
-  /// The mean of the towers' losses in each step.
+  /// The mean of the process's towers' losses in each step.
   std::vector<double> losses;
   /// The variables of each tower.
   std::vector<VariableValues> variables;
@@ -126,7 +134,7 @@ inline JoinedResult run_joined(const JoinedRun& run) {
   std::vector<std::unique_ptr<Backend>> backends(count);
   StrategySettings settings = run.settings;
   if (run.reduction == GradientReduction::sum) {
-    settings.optimizer.weight_decay *= run.towers;
+    settings.optimizer.weight_decay *= run.all_towers();
   }
   const InitialValues values = initial_values(joined_network(0, 1, settings.optimizer.dtype), 7);
   JoinedResult result{.losses = {},
@@ -139,7 +147,9 @@ inline JoinedResult run_joined(const JoinedRun& run) {
           std::unique_ptr<Backend>& backend = backends[static_cast<std::size_t>(number)];
           backend = run.backend(number);
           const Graph graph =
-              add_backward(joined_network(number, run.towers, settings.optimizer.dtype), "loss");
+              add_backward(joined_network(run.towers_before() + number, run.all_towers(),
+                                          settings.optimizer.dtype),
+                           "loss");
           TowerWithUpdate made{
               .tower = std::make_unique<Tower>(graph, *backend,
                                                ExecutorOptions{.format = DataFormat::nchw}, values),
@@ -151,7 +161,7 @@ inline JoinedResult run_joined(const JoinedRun& run) {
                         settings);
           return made;
         },
-        settings.sums);
+        settings.sums, run.world);
     result.why_not_recorded = towers.update(0)->why_not_recorded();
     std::vector<double> losses(count);
     for (int step = 0; step < run.steps; ++step) {
@@ -162,14 +172,17 @@ inline JoinedResult run_joined(const JoinedRun& run) {
       }
       towers.run([&](int number) {
         const auto place = static_cast<std::size_t>(number);
+        const auto of_all = static_cast<std::size_t>(run.towers_before() + number);
+        const auto all = static_cast<std::size_t>(run.all_towers());
         Tower& tower = towers[number];
         towers.update(number)->begin_step();
         tower.enqueue(
-            batch.images.data() + batch.images.size() / count * place,
-            batch.labels.data() + batch.labels.size() / count * place,
+            batch.images.data() + batch.images.size() / all * of_all,
+            batch.labels.data() + batch.labels.size() / all * of_all,
             {.learning_rate = kLearningRate,
-             .gradient_scale = run.gradient_factor *
-                               (run.reduction == GradientReduction::mean ? 1.0 / run.towers : 1.0),
+             .gradient_scale =
+                 run.gradient_factor *
+                 (run.reduction == GradientReduction::mean ? 1.0 / run.all_towers() : 1.0),
              .number = step});
         towers.update(number)->update();
         towers.update(number)->watch();
@@ -194,6 +207,18 @@ inline JoinedResult run_joined(const JoinedRun& run) {
     backend.reset();
   });
   return result;
+}
+
+/// Runs one device with all images and a gradient that is `times` as large.
+inline JoinedResult alone(JoinedRun run, int times) {
+  // The sum of N towers' gradients is N times the mean over the joined batch.
+  run.strategy = "independent";
+  run.settings.one_holder = false;
+  run.reduction = GradientReduction::mean;
+  run.towers = 1;
+  run.settings.optimizer.weight_decay *= times;
+  run.gradient_factor = times;
+  return run_joined(run);
 }
 
 /// The largest difference between two runs' variables, relative to the largest element of the

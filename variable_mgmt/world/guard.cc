@@ -1,0 +1,214 @@
+#include "variable_mgmt/world/guard.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr char kBeat = 'b';
+constexpr char kEnd = 'e';
+/// EX_TEMPFAIL of sysexits.h.
+constexpr int kStuck = 75;
+constexpr std::chrono::milliseconds kRound{100};
+
+nanoseconds now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+/// The signals that the guard forwards.
+constexpr std::array kForwarded{SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM, SIGCONT};
+
+sigset_t guard_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  for (const int signal : kForwarded) {
+    sigaddset(&set, signal);
+  }
+  return set;
+}
+
+/// Waits for a signal, at most that long. Returns it, or 0.
+int wait_for_signal(nanoseconds time) {
+  const sigset_t set = guard_signals();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  const timespec limit{.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
+  return std::max(sigtimedwait(&set, nullptr, &limit), 0);
+}
+
+/// Writes a line with one call, so that the lines of several processes do not mix.
+void print(const std::string& text) {
+  const std::string line = "bench: " + text + "\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+}
+
+/// The guard's part.
+class Watcher {
+ public:
+  Watcher(pid_t worker, int pipe, const GuardSettings& settings)
+      : worker_(worker), pipe_(pipe), settings_(settings) {}
+
+  [[noreturn]] void run() {
+    nanoseconds round_at = now();
+    while (true) {
+      const int signal = wait_for_signal(kRound);
+      if (signal != 0 && signal != SIGCHLD) {
+        kill(worker_, signal);
+      }
+      read_beats();
+      end_if_ended();
+      // While the guard itself was stopped, it heard nothing.
+      const nanoseconds away = now() - round_at;
+      round_at += away;
+      if (away > settings_.silence / 2) {
+        heard_ += away;
+      }
+      if (expects_ && round_at - heard_ > settings_.silence) {
+        end_stuck(round_at - heard_);
+      }
+    }
+  }
+
+ private:
+  void read_beats() {
+    std::array<char, 64> letters{};
+    ssize_t count = 0;
+    while ((count = read(pipe_, letters.data(), letters.size())) > 0) {
+      expects_ = letters[static_cast<std::size_t>(count) - 1] == kBeat;
+      seen_ = true;
+      heard_ = now();
+    }
+  }
+
+  void end_if_ended() const {
+    int status = 0;
+    if (waitpid(worker_, &status, WNOHANG) != worker_) {
+      return;
+    }
+    if (WIFEXITED(status)) {
+      _exit(WEXITSTATUS(status));
+    }
+    const int signal = WTERMSIG(status);
+    print(fmt::format("host {}: process {} was ended by signal {} ({})", settings_.host, worker_,
+                      signal, strsignal(signal)));
+    hold();
+    constexpr int kSignalled = 128;
+    _exit(kSignalled + signal);
+  }
+
+  [[noreturn]] void end_stuck(nanoseconds silent) const {
+    kill(worker_, SIGKILL);
+    print(fmt::format("host {}: process {} was stopped or stuck for {:.1f} s, so it was ended",
+                      settings_.host, worker_, std::chrono::duration<double>(silent).count()));
+    hold();
+    _exit(kStuck);
+  }
+
+  /// Waits until the others have noticed, or the launcher ends this process.
+  void hold() const {
+    const nanoseconds until = now() + (seen_ ? settings_.hold : nanoseconds(0));
+    while (now() < until) {
+      const int signal = wait_for_signal(kRound);
+      if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP) {
+        return;
+      }
+    }
+  }
+
+  const pid_t worker_;
+  const int pipe_;
+  const GuardSettings& settings_;
+  bool expects_ = false;
+  /// The worker has beaten.
+  bool seen_ = false;
+  nanoseconds heard_{};
+};
+
+/// The state of a process in /proc, for example 'T' if it is stopped.
+std::optional<char> state_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');
+  return name_end == std::string::npos || name_end + 2 >= text.size()
+             ? std::nullopt
+             : std::optional(text[name_end + 2]);
+}
+
+}  // namespace
+
+std::unique_ptr<Guard> Guard::start(const GuardSettings& settings) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
+    throw DeviceError(fmt::format("pipe2: {}", std::strerror(errno)));
+  }
+  const pid_t guard = getpid();
+  const sigset_t signals = guard_signals();
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, &signals, &before);
+  const pid_t worker = fork();
+  if (worker < 0) {
+    throw DeviceError(fmt::format("fork: {}", std::strerror(errno)));
+  }
+  if (worker > 0) {
+    close(ends[1]);
+    Watcher(worker, ends[0], settings).run();
+  }
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != guard) {
+    _exit(kStuck);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  close(ends[0]);
+  return std::unique_ptr<Guard>(new Guard(ends[1], settings));
+}
+
+Guard::Guard(int pipe, const GuardSettings& settings) : pipe_(pipe), silence_(settings.silence) {}
+
+Guard::~Guard() {
+  end();
+  close(pipe_);
+}
+
+void Guard::send(char letter) const {
+  // A full pipe already has beats that the guard has not read.
+  [[maybe_unused]] const ssize_t written = write(pipe_, &letter, 1);
+}
+
+void Guard::beat() {
+  send(kBeat);
+  check_guard();
+}
+
+void Guard::end() { send(kEnd); }
+
+void Guard::check_guard() {
+  const pid_t guard = getppid();
+  if (state_of(guard) != 'T') {
+    stopped_since_ = {};
+    return;
+  }
+  const nanoseconds time = now();
+  stopped_since_ = stopped_since_.count() == 0 ? time : stopped_since_;
+  if (time - stopped_since_ > silence_) {
+    print(fmt::format("process {}, which guards process {}, was stopped, so both are ended", guard,
+                      getpid()));
+    kill(guard, SIGKILL);
+  }
+}
+
+}  // namespace bench
