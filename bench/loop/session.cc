@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <mutex>
 
 #include "bench/loop/batches_ahead.h"
 #include "bench/loop/feeding.h"
+#include "bench/loop/step_outcome.h"
 #include "bench/loop/step_statistics.h"
 #include "models/base/errors.h"
 
@@ -26,8 +26,7 @@ class Session {
         result_(result),
         learning_rate_(settings.workload.learning_rate),
         progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}),
-        batches_(parts.input, parts.clock, result.input_wait,
-                 [this] { return parts_.stopping.interrupted(); }),
+        batches_(parts.input, parts.clock, result.input_wait, [this] { return gives_batch_up(); }),
         feeding_(settings.workload, parts.towers, batches_) {
     find_scalars();
     make_steps();
@@ -84,13 +83,17 @@ class Session {
     nanoseconds input{};
     nanoseconds done{};
   };
-  struct Outcome {
-    nanoseconds duration{};
-    /// The duration on the device.
-    std::optional<nanoseconds> device{};
-    double loss = 0;
-    report::Accuracies accuracies{};
-  };
+  /// True if the run does not wait for its batch any more. The other processes may already be in
+  /// the step, so a process among several still takes part in it if the batch comes soon.
+  [[nodiscard]] bool gives_batch_up() {
+    constexpr std::chrono::seconds kPatience{2};
+    if (!parts_.stopping.interrupted() || parts_.world == nullptr) {
+      return parts_.stopping.interrupted();
+    }
+    const nanoseconds now = parts_.clock.now();
+    interrupted_at_ = interrupted_at_.value_or(now);
+    return now - *interrupted_at_ > kPatience;
+  }
 
   void find_scalars() {
     const Executor& executor = parts_.towers.first().executor();
@@ -130,13 +133,14 @@ class Session {
 
   Stop warm_up() {
     progress_.start("warm up", parts_.stopping.limits().warmup_steps);
-    Stop stop = agreed_stop(parts_.stopping.after_warmup_steps(0));
+    Stop stop = parts_.stopping.after_warmup_steps(0);
     while (stop == Stop::none) {
-      if (!step()) {
+      const std::optional<StepOutcome> stepped = step();
+      if (!stepped) {
         return Stop::interrupted;
       }
       progress_.update(++result_.warmup_steps);
-      stop = agreed_stop(parts_.stopping.after_warmup_steps(result_.warmup_steps));
+      stop = stop_after(result_.warmup_steps, *stepped);
     }
     return stop;
   }
@@ -148,10 +152,12 @@ class Session {
         settings_.workload.accuracies());
     progress_.start("measuring", parts_.stopping.limits().steps);
     result_.input_wait = {};
-    const bool wanted = parts_.towers.size() > 1 || settings_.outputs.record.scaling.has_value();
+    const bool wanted = parts_.towers.size() > 1 || parts_.world != nullptr ||
+                        settings_.outputs.record.scaling.has_value();
     if (wanted && parts_.towers.first().backend().shares_host_memory()) {
       result_.shares.resize(static_cast<std::size_t>(parts_.towers.size()));
     }
+    measuring_ = true;
     parts_.stopping.begin_measuring();
     if (parts_.watch != nullptr) {
       parts_.watch->begin();
@@ -160,12 +166,12 @@ class Session {
     double top_1 = 0;
     double top_5 = 0;
     for (std::int64_t i = 1; result_.stop == Stop::none; ++i) {
-      const std::optional<Outcome> stepped = step();
+      const std::optional<StepOutcome> stepped = step();
       if (!stepped) {
         result_.stop = Stop::interrupted;
         break;
       }
-      const Outcome& outcome = *stepped;
+      const StepOutcome& outcome = *stepped;
       result_.wall = parts_.clock.now() - begin;
       result_.steps.push_back(outcome.duration);
       if (outcome.device) {
@@ -187,7 +193,7 @@ class Session {
         print(i, outcome);
       }
       progress_.update(i);
-      result_.stop = agreed_stop(parts_.stopping.after_steps(i));
+      result_.stop = stop_after(i, outcome);
     }
     result_.replayed = std::all_of(steps_.begin(), steps_.end(),
                                    [](const auto& step) { return step->replayed(); });
@@ -227,8 +233,11 @@ class Session {
 
   /// Runs one synchronous step: waits for a batch, runs it, updates the variables, reads the loss.
   /// Returns nullopt if the run is interrupted before the batch is available.
-  std::optional<Outcome> step() {
+  std::optional<StepOutcome> step() {
     const nanoseconds begin = parts_.clock.now();
+    if (parts_.world != nullptr) {
+      parts_.world->set_phase(fmt::format("step {}", global_step_ + 1));
+    }
     if (!feeding_.begin_step(goes_on())) {
       if (parts_.world != nullptr) {
         parts_.world->fail(fmt::format("{} ended before its next batch was there",
@@ -242,9 +251,12 @@ class Session {
                    .number = layer_step(settings_.workload, global_step_)};
     parts_.towers.run(run_tower_);
     feeding_.end_step();
-    Outcome outcome = mean_outcome();
+    StepOutcome outcome = mean_outcome();
     if (parts_.world != nullptr) {
-      outcome = mean_over_processes(outcome);
+      const std::int64_t done =
+          measuring_ ? static_cast<std::int64_t>(result_.steps.size()) : result_.warmup_steps;
+      outcome.stop = own_stop(done + 1);
+      outcome = agreed_outcome(*parts_.world, outcome);
     }
     result_.skipped_updates = parts_.towers.first().seen_state().skipped;
     const nanoseconds end = parts_.clock.now();
@@ -297,8 +309,8 @@ class Session {
   }
 
   /// The values of a tower's completed step.
-  [[nodiscard]] Outcome read_outcome(const Executor& executor) const {
-    Outcome outcome;
+  [[nodiscard]] StepOutcome read_outcome(const Executor& executor) const {
+    StepOutcome outcome;
     for (const Executor::Scalar loss : losses_) {
       outcome.loss += executor.value(loss);
     }
@@ -331,9 +343,9 @@ class Session {
   }
 
   /// The mean over all towers, except the device time, which is the maximum.
-  [[nodiscard]] Outcome mean_outcome() const {
-    Outcome mean;
-    for (const Outcome& outcome : outcomes_) {
+  [[nodiscard]] StepOutcome mean_outcome() const {
+    StepOutcome mean;
+    for (const StepOutcome& outcome : outcomes_) {
       mean.device = std::max(mean.device, outcome.device);
       mean.loss += outcome.loss;
       mean.accuracies.top_1 += outcome.accuracies.top_1;
@@ -346,42 +358,18 @@ class Session {
     return mean;
   }
 
-  /// The mean of the processes' losses and accuracies, so that all report the same.
-  [[nodiscard]] Outcome mean_over_processes(const Outcome& own) const {
-    Outcome mean = own;
-    mean.loss = 0;
-    mean.accuracies = {};
-    const std::vector<std::string> all = parts_.world->gather(
-        fmt::format("{} {} {}", own.loss, own.accuracies.top_1, own.accuracies.top_5));
-    for (const std::string& text : all) {
-      const char* at = text.c_str();
-      const auto next = [&] {
-        char* end = nullptr;
-        const double number = std::strtod(at, &end);  // Also reads "nan".
-        at = end;
-        return number / static_cast<double>(all.size());
-      };
-      mean.loss += next();
-      mean.accuracies.top_1 += next();
-      mean.accuracies.top_5 += next();
-    }
-    return mean;
+  /// Why the steps end after `done` of them, as far as this process knows.
+  [[nodiscard]] Stop own_stop(std::int64_t done) const {
+    return measuring_ ? parts_.stopping.after_steps(done)
+                      : parts_.stopping.after_warmup_steps(done);
   }
 
-  /// Why all processes stop now: an interruption of any of them, otherwise rank 0's reason.
-  [[nodiscard]] Stop agreed_stop(Stop own) const {
-    if (parts_.world == nullptr) {
-      return own;
-    }
-    const std::vector<std::string> all =
-        parts_.world->gather(std::to_string(static_cast<int>(own)));
-    const std::string interrupted = std::to_string(static_cast<int>(Stop::interrupted));
-    return std::find(all.begin(), all.end(), interrupted) != all.end()
-               ? Stop::interrupted
-               : static_cast<Stop>(std::stoi(all.front()));
+  /// Why the steps end after `done` of them, of which `outcome` is the last.
+  [[nodiscard]] Stop stop_after(std::int64_t done, const StepOutcome& outcome) const {
+    return parts_.world == nullptr ? own_stop(done) : outcome.stop;
   }
 
-  void print(std::int64_t number, const Outcome& outcome) {
+  void print(std::int64_t number, const StepOutcome& outcome) {
     progress_.clear();
     report::StepLine line{.step = number,
                           .speed = speed_of_steps(settings_.workload.global_batch(), result_.steps,
@@ -412,9 +400,12 @@ class Session {
   Executor::Scalar top_5_{};
   /// For each tower: its step, and the outcome of the current step.
   std::vector<std::unique_ptr<RepeatedStep>> steps_;
-  std::vector<Outcome> outcomes_;
+  std::vector<StepOutcome> outcomes_;
   std::vector<Laps> laps_;
   std::int64_t global_step_ = 0;
+  bool measuring_ = false;
+  /// When a process among several was first interrupted while it waited for its batch.
+  std::optional<nanoseconds> interrupted_at_;
   /// The parameters of the current step.
   StepParameters parameters_ = {};
   /// run_tower(); ends the waits for batches if it fails. Made once, because a step must not

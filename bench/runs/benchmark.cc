@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <thread>
 
 #include "bench/plan/resolve_settings.h"
 #include "bench/report/record_file.h"
@@ -13,6 +14,7 @@
 #include "bench/runs/output_check.h"
 #include "bench/runs/repeats.h"
 #include "bench/runs/scaling.h"
+#include "bench/runs/start_processes.h"
 #include "bench/runs/sweep.h"
 #include "bench/runs/verify_command.h"
 #include "bench/terminal/logging.h"
@@ -55,7 +57,12 @@ void check_repeats(const RunSettings& settings) {
 
 int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   World& world = *host.world.world;
+  check_equal_builds(world);
   check_equal_flags(world, parsed);
+  agreed(world, [&] {
+    check_number_of_processes(parsed.flags, world.size());
+    return true;
+  });
   check_built_in_world(world, parsed);
   if (parsed.flags.verify) {
     const int status = run_verification(parsed, host);
@@ -116,8 +123,14 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   constexpr int kFailed = 1;
   world.fail(fmt::format("{}: {}", world.name(world.rank()), error.what()));
   world.wait_for_end();
-  std::cerr << "bench: " << printable(error.what()) << std::endl;
+  if (world.rank() == (world.has_lost(0) ? 1 : 0)) {
+    std::cerr << "bench: " << printable(world.failure()) << std::endl;
+  }
   std::cout << std::flush;
+  if (world.rank() != 0) {
+    // The launcher ends all others when the first process fails, but rank 0 writes the record.
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+  }
   _exit(kFailed);
 }
 
@@ -125,6 +138,7 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
 
 int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
                   const RunStreams& streams) {
+  start_processes(parsed.flags, command_line);
   RunWorld joined = join_world();
   World& world = *joined.world;
   NullBuffer nothing;
@@ -134,6 +148,9 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     silence_notes();
   } else if (joined.several()) {
     LOG(INFO) << fmt::format("note: {} processes, connected by {}", world.size(), world.library());
+    for (const std::string& warning : joined.warnings) {
+      LOG(WARNING) << "warning: " << printable(warning);
+    }
   }
   RunHost host(used, command_line, SystemFiles(), std::move(joined));
   end_with_parent();

@@ -8,6 +8,7 @@
 
 #include "bench/report/build_record.h"
 #include "bench/report/device_times.h"
+#include "bench/report/world_record.h"
 #include "results/environment/gpu_verdict.h"
 #include "results/environment/gpu_watches.h"
 #include "results/environment/machine.h"
@@ -71,6 +72,11 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                 measured.session);
     count_clock(*prepared.devices.front().backend, record.gpus);
   });
+  World& world = *host.world.world;
+  if (host.world.several() && !measured.attempt.succeeded()) {
+    // The others still wait for this process's part of the step.
+    world.fail(fmt::format("{}: {}", world.name(world.rank()), measured.attempt.reason()));
+  }
   around.end();
   around.add_to(record);
   watches.add_to(record.gpus);
@@ -91,6 +97,15 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                     .peak_rss = measured.peak_rss,
                     .times_before = begun.before.times},
                    host.files);
+  if (host.world.several() && world.failure().empty()) {
+    record.world = {.launcher = host.world.launcher,
+                    .mpi = world.library(),
+                    .ranks = read_ranks(world.gather(rank_text(record, measured.session)))};
+    for (std::string& warning :
+         rank_warnings(record.world->ranks, [&](int rank) { return world.name(rank); })) {
+      record.quality.warnings.push_back(std::move(warning));
+    }
+  }
   judge(measured.session, record);
   return measured;
 }

@@ -34,10 +34,19 @@
 namespace bench {
 namespace {
 
+/// The devices of all processes, as tf_cnn_benchmarks names them.
 std::vector<std::string> device_names(const RunSettings& settings) {
+  const Workload& workload = settings.workload;
+  const std::string& label = settings.execution.device_label;
   std::vector<std::string> names;
-  for (int tower = 0; tower < settings.workload.towers; ++tower) {
-    names.push_back(fmt::format("/{}:{}", settings.execution.device_label, tower));
+  for (int process = 0; process < workload.processes; ++process) {
+    for (int tower = 0; tower < workload.towers; ++tower) {
+      names.push_back(
+          workload.processes == 1 ? fmt::format("/{}:{}", label, tower)
+          : workload.strategy->name == "horovod"
+              ? fmt::format("horovod/{}:{}", label, process)
+              : fmt::format("/job:worker/replica:0/task:{}/{}:{}", process, label, tower));
+    }
   }
   return names;
 }

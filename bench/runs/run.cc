@@ -39,6 +39,11 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
     begun.file.write(by_user ? results::Status::kAborted : results::Status::kFailed, !all_measured,
                      fmt::format("{} {}", host.end_reason(), ended.what()));
     status = host.end(ended);
+  } catch (const std::exception&) {
+    if (const std::string failure = world.failure(); !failure.empty()) {
+      begun.file.write(results::Status::kFailed, true, failure);
+    }
+    throw;
   }
   return {.status = status,
           .session = std::move(measured.session),

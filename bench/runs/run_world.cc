@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <map>
 #include <optional>
 
 #include "bench/flags/table.h"
@@ -12,6 +14,7 @@
 #include "kernels/cpu/affinity.h"
 #include "kernels/gpu_provider.h"
 #include "models/base/errors.h"
+#include "results/record/build_info.h"
 #include "variable_mgmt/world/launch.h"
 #include "variable_mgmt/world/mpi_transport.h"
 
@@ -29,24 +32,33 @@ std::string host_name() {
   return gethostname(name.data(), name.size()) == 0 ? name.substr(0, name.find('\0')) : "unknown";
 }
 
-/// Divides the processors among the ranks of this host that may use the same ones.
-void divide_processors(World& world, const std::string& host) {
+/// Divides the processors among the ranks of this host that may use the same ones. Returns a
+/// warning for each host with fewer processors than ranks.
+std::vector<std::string> divide_processors(World& world, const std::string& host) {
   const std::vector<int> own = cpu::allowed_processors();
   std::string text = host;
   for (const int processor : own) {
     text += fmt::format(" {}", processor);
   }
   const std::vector<std::string> all = world.gather(text);
-  std::size_t sharing = 0;
+  std::map<std::string, std::size_t> ranks_with;
   std::size_t place = 0;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (all[rank] == text) {
-      place += static_cast<int>(rank) < world.rank() ? 1 : 0;
-      ++sharing;
+    place += all[rank] == text && static_cast<int>(rank) < world.rank() ? 1 : 0;
+    ++ranks_with[all[rank]];
+  }
+  std::vector<std::string> warnings;
+  for (const auto& [processors, ranks] : ranks_with) {
+    const auto count = std::count(processors.begin(), processors.end(), ' ');
+    if (static_cast<std::ptrdiff_t>(ranks) > count) {
+      warnings.push_back(
+          fmt::format("{} ranks on host {} share {} processors, so each waits for the others",
+                      ranks, processors.substr(0, processors.find(' ')), count));
     }
   }
+  const std::size_t sharing = ranks_with.at(text);
   if (sharing == 1 || own.size() < sharing) {
-    return;
+    return warnings;
   }
   // By whole cores, as for several devices of one process.
   const auto shares =
@@ -54,6 +66,7 @@ void divide_processors(World& world, const std::string& host) {
   if (const int error = cpu::allow_processors(shares[place].processors); error != 0) {
     throw DeviceError(fmt::format("sched_setaffinity: {}", std::strerror(error)));
   }
+  return warnings;
 }
 
 /// The ids of the other ranks' processes on this host.
@@ -89,18 +102,25 @@ std::string line_missing(const std::string& text, const std::string& other) {
 
 }  // namespace
 
+bool is_launched() { return find_launch(variable).has_value(); }
+
 RunWorld join_world() {
   const std::optional<Launch> launch = find_launch(variable);
   if (!launch) {
     return alone();
   }
   const std::string host = host_name();
-  RunWorld joined;
+  RunWorld joined{.world = nullptr, .launcher = launch->launcher};
+  std::shared_ptr<Guard> guard;
+  if (launch->size != 1) {
+    guard = Guard::start({.host = host});
+  }
   joined.world = std::make_unique<World>(
       [&] { return open_mpi(*launch, plugin_folder().string()); },
       WorldSettings{.host = host,
-                    .now = [] { return std::chrono::steady_clock::now().time_since_epoch(); }});
-  divide_processors(*joined.world, host);
+                    .now = [] { return std::chrono::steady_clock::now().time_since_epoch(); },
+                    .guard = guard});
+  joined.warnings = divide_processors(*joined.world, host);
   joined.neighbours = neighbours_of(*joined.world, host);
   return joined;
 }
@@ -110,6 +130,23 @@ void refuse_together(World& world, const std::string& error) {
     world.agree(error);
   } catch (const UsageError& refused) {
     throw WorldRefusal(refused.what());
+  }
+}
+
+void check_equal_builds(World& world) {
+  const results::Source& source = results::source_info();
+  const results::Build& build = results::build_info();
+  const std::vector<std::string> builds = world.gather(fmt::format(
+      "{} (revision {}{}, {} {}, {})", source.bench_version, source.git_rev.value_or("unknown"),
+      source.dirty.value_or(false) ? " with changes" : "", build.compiler, build.version,
+      build.flags));
+  for (std::size_t rank = 1; rank < builds.size(); ++rank) {
+    if (builds[rank] != builds[0]) {
+      throw WorldRefusal(
+          fmt::format("{} runs another build than rank 0: bench {}, not {}; install the same build "
+                      "on all hosts",
+                      world.name(static_cast<int>(rank)), builds[rank], builds[0]));
+    }
   }
 }
 
@@ -162,12 +199,9 @@ void check_built_in_world(const World& world, const ParseResult& parsed) {
   const bool all_reduces = update == "horovod" || update == "collective_all_reduce" ||
                            update == "distributed_all_reduce";
   for (const Unbuilt& unbuilt : std::initializer_list<Unbuilt>{
-           {flags.forward_only, "--forward_only", "train, or start one process"},
-           {!all_reduces, fmt::format("--variable_update={}", update),
+           {!all_reduces && !flags.forward_only, fmt::format("--variable_update={}", update),
             "use --variable_update=horovod or collective_all_reduce"},
            {flags.verify.has_value(), "--verify", "start one process"},
-           {flags.data_dir.has_value(), "--data_dir", "omit it, or start one process"},
-           {flags.input_file.has_value(), "--input_file", "omit it, or start one process"},
            {!parsed.batch.fixed(), "--batch_size=" + flags.batch_size, "give one batch size"},
            {flags.scaling_sweep.has_value(), "--scaling_sweep", "omit it"},
            {flags.repeats > 1 || flags.until_ci, "--repeats",

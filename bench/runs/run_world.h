@@ -20,6 +20,9 @@ class WorldRefusal : public UsageError {
 /// The processes of a run.
 struct RunWorld {
   std::unique_ptr<World> world;
+  /// What started the processes.
+  std::string launcher = {};
+  std::vector<std::string> warnings = {};
   /// The ids of the run's other processes on this host.
   std::set<std::int64_t> neighbours = {};
 
@@ -31,6 +34,9 @@ struct RunWorld {
 
 /// A single process.
 inline RunWorld alone() { return {.world = std::make_unique<World>()}; }
+
+/// True if a launcher started this process.
+bool is_launched();
 
 /// Joins the processes that a launcher started with this one. If several of them may use the same
 /// processors of a host, divides these among them. Waits for the other processes. Throws UsageError
@@ -57,6 +63,9 @@ auto agreed(World& world, const Make& make) {
   refuse_together(world, error);
   return std::move(*made);
 }
+
+/// Throws WorldRefusal if a rank runs another build of bench than rank 0.
+void check_equal_builds(World& world);
 
 /// Throws WorldRefusal if a rank was started with other flags than rank 0.
 void check_equal_flags(World& world, const ParseResult& parsed);

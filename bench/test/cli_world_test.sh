@@ -1,8 +1,10 @@
 #!/bin/sh
-# cli_world_test.sh BENCH MPI MPIRUN: runs bench as several processes under one MPI library, openmpi or mpich.
+# cli_world_test.sh BENCH MAKE_TFRECORDS MPI MPIRUN: runs bench as several processes under one MPI library, openmpi or
+# mpich.
+. "${0%/*}/cli_lib.sh"
 set -eu
 
-bench=$1 mpi=$2 mpirun=$3
+mpi=$3 mpirun=$4
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fail() {
   echo "$1" >&2
@@ -19,24 +21,29 @@ start() {
 }
 # The step lines without the speeds.
 losses() { sed -n 's/^\([0-9]*\)	images.*	\(.*\)$/\1 \2/p' "$1"; }
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+cd "$work"
+make_pictures idx
+make_shards pictures idx
 
 run='--device=reference --dtype=f64 --model=lenet --batch_size=2 --num_batches=3 --num_warmup_batches=1 --display_every=1
      --optimizer=momentum'
+data="--data_dir=pictures --data_name=imagenet --num_classes=3"
 # shellcheck disable=SC2086
 {
-  "$bench" $run --num_gpus=4 --variable_update=collective_all_reduce >one 2>err || fail "$(cat err)"
-  for shape in "4 1" "2 2"; do
-    set -- $shape
-    start "$1" $run --num_gpus="$2" --variable_update=collective_all_reduce --result_file=record.json >several 2>err ||
-      fail "$1 processes: $(cat err)"
-    [ "$(losses one)" = "$(losses several)" ] ||
-      fail "$1 processes of $2 towers train differently: $(losses several), not $(losses one)"
-    grep -q "\"processes\": $1" record.json || fail "the record does not count $1 processes"
-    grep -q '"devices": 4' record.json || fail "the record does not count 4 devices"
+  for input in '' "$data" "$data --datasets_use_caching"; do
+    "$bench" $run $input --num_gpus=4 --variable_update=collective_all_reduce >one 2>err || fail "$(cat err)"
+    for shape in "4 1" "2 2"; do
+      set -- $shape
+      start "$1" $run $input --num_gpus="$2" --variable_update=collective_all_reduce --result_file=record.json \
+        >several 2>err || fail "$1 processes: $(cat err)"
+      [ "$(losses one)" = "$(losses several)" ] ||
+        fail "$1 processes of $2 towers train differently: $(losses several), not $(losses one)"
+      grep -q "\"processes\": $1" record.json || fail "the record does not count $1 processes"
+      grep -q '"devices": 4' record.json || fail "the record does not count 4 devices"
+    done
   done
+  start 2 $run $data --forward_only >out 2>err || fail "forward only: $(cat err)"
+  grep -q '^total images/sec' out || fail "forward only printed: $(cat out)"
 
   # refused STATUS TEXT ARGUMENTS...: two processes exit with this status, and print the text once.
   refused() {
@@ -48,7 +55,7 @@ run='--device=reference --dtype=f64 --model=lenet --batch_size=2 --num_batches=3
     [ "$(grep -c "^bench: .*$text" err)" = 1 ] || fail "not printed once: $text; but: $(cat err)"
   }
   refused 2 '--variable_update=parameter_server is not built yet for several processes' $run
-  refused 2 '--forward_only is not built yet for several processes' $run --forward_only
+  refused 2 'the folder does not exist' $run --variable_update=horovod --data_dir=absent --data_name=imagenet
   refused 2 'the largest batch that fits is' $run --variable_update=horovod --batch_size=900000000
   refused 2 '--model=absent: unknown value' --variable_update=horovod --model=absent
 

@@ -276,6 +276,27 @@ struct TowerTimes {
   StepParts mean{};                       ///< In seconds.
 };
 
+/// One of several processes.
+struct WorldRank {
+  std::string host{};
+  Captured<std::string> cpu{};
+  Captured<std::string> isa_used{};
+  Captured<std::string> governor{};
+  std::vector<int> processors{};
+  /// Means of a step on its slowest device, in seconds.
+  Captured<double> computing{};
+  Captured<double> exposed_communication{};
+  /// The variables of Record::env whose values differ from rank 0's; not set: "".
+  std::map<std::string, std::string> env{};
+};
+
+/// The processes that computed together.
+struct World {
+  std::string launcher{};
+  std::string mpi{};  ///< Library and version.
+  std::vector<WorldRank> ranks{};
+};
+
 /// A run compared with one on fewer devices with the same batch per device. The lost efficiency is
 /// split by part: the towers' mean times (TowerTimes) less the reference's, as shares of the step.
 /// The parts add up to 1 - efficiency.
@@ -375,6 +396,7 @@ struct Record {
   std::vector<Gpu> gpus{};           ///< GPUs that the run computes on.
   std::vector<TowerTimes> towers{};  ///< For several devices, or --scaling_sweep.
   std::optional<Scaling> scaling{};  ///< For --scaling_sweep.
+  std::optional<World> world{};      ///< For several processes.
   /// The fastest spec, as found by --all_reduce_spec=auto.
   std::optional<std::string> timed_all_reduce{};
   Process process{};

@@ -285,6 +285,21 @@ void put_scaling(Section out, const Scaling& scaling) {
   out.put("lost_waiting", scaling.lost.waiting);
 }
 
+void put_world(Section out, const World& world) {
+  out.put("launcher", world.launcher);
+  out.put("mpi", world.mpi);
+  out.put_list("ranks", world.ranks, [](Section& item, const WorldRank& rank) {
+    item.put("host", rank.host);
+    item.put("cpu", rank.cpu);
+    item.put("isa_used", rank.isa_used);
+    item.put("governor", rank.governor);
+    item.put("processors", rank.processors);
+    item.put("computing", rank.computing);
+    item.put("exposed_communication", rank.exposed_communication);
+    item.put("env", rank.env);
+  });
+}
+
 }  // namespace
 
 std::string record_json(const Record& record) {
@@ -318,6 +333,7 @@ std::string record_json(const Record& record) {
   });
   if (record.timed_all_reduce) out.put("timed_all_reduce", *record.timed_all_reduce);
   if (record.scaling) put_scaling(out.child("scaling"), *record.scaling);
+  if (record.world) put_world(out.child("world"), *record.world);
   put_process(out.child("process"), record.process);
   out.put("env", record.env);
   out.put("tensorflow_env", record.tensorflow_env);

@@ -112,6 +112,16 @@ Record full_record() {
                                       std::vector<GpuProcess>{{.pid = 17, .memory = 5}}};
   record.towers = {{.processors = {0, 1}, .mean = parts}};
   record.scaling = {1, 12.5, 0.75, parts};
+  record.world = {.launcher = "srun",
+                  .mpi = "MPICH 4.0.2",
+                  .ranks = {{.host = "a",
+                             .cpu = std::string("EPYC"),
+                             .isa_used = std::string("avx2"),
+                             .governor = std::string("performance"),
+                             .processors = {0},
+                             .computing = 0.1,
+                             .exposed_communication = 0.01,
+                             .env = {{"KMP_BLOCKTIME", "0"}}}}};
   record.roof = {1e12, 1e10, 1e9, 0.1, 0.5};
   record.cost = Cost{"EUR", 25e3, 1.5, 450.0, 4.5, 0.5, 0.25, 1.25};
   record.metrics = {{.name = "peak_rss", .value = 1, .unit = "bytes"}};
@@ -144,6 +154,7 @@ Record unknown_record() {
   record.gpus[2].watched = GpuWatched{.others = std::vector<GpuProcess>{{}}};
   record.towers.resize(1);
   record.scaling = {.reference_images_per_sec = kNaN, .efficiency = kNaN};
+  record.world = {.ranks = {{.host = "a"}}};
   record.cost = Cost{};
   record.metrics = {{.name = "peak_rss", .unit = "bytes"}};
   record.verification.numbers = {

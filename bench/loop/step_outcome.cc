@@ -1,0 +1,38 @@
+#include "bench/loop/step_outcome.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "models/base/errors.h"
+
+namespace bench {
+
+StepOutcome agreed_outcome(World& world, const StepOutcome& own) {
+  StepOutcome agreed = own;
+  agreed.loss = 0;
+  agreed.accuracies = {};
+  const std::vector<std::string> all =
+      world.gather(fmt::format("{} {} {} {}", own.loss, own.accuracies.top_1, own.accuracies.top_5,
+                               static_cast<int>(own.stop)));
+  const auto processes = static_cast<double>(all.size());
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    const char* at = all[rank].c_str();
+    const auto next = [&at] {
+      char* end = nullptr;
+      const double number = std::strtod(at, &end);  // Also reads "nan".
+      at = end;
+      return number;
+    };
+    agreed.loss += next() / processes;
+    agreed.accuracies.top_1 += next() / processes;
+    agreed.accuracies.top_5 += next() / processes;
+    const auto stop = static_cast<Stop>(static_cast<int>(next()));
+    if (rank == 0 || stop == Stop::interrupted) {
+      agreed.stop = stop;
+    }
+  }
+  return agreed;
+}
+
+}  // namespace bench

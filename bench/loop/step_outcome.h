@@ -1,0 +1,27 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "bench/loop/report.h"
+#include "bench/loop/stopping_rule.h"
+#include "variable_mgmt/world/world.h"
+
+namespace bench {
+
+/// What one step gave.
+struct StepOutcome {
+  std::chrono::nanoseconds duration{};
+  /// The duration on the device.
+  std::optional<std::chrono::nanoseconds> device{};
+  double loss = 0;
+  report::Accuracies accuracies{};
+  /// Why the steps end with this one.
+  Stop stop = Stop::none;
+};
+
+/// Returns the outcome that all processes report. Losses and accuracies are means. The stop is an
+/// interruption of any process, otherwise rank 0's. Waits for all ranks.
+StepOutcome agreed_outcome(World& world, const StepOutcome& own);
+
+}  // namespace bench

@@ -1,0 +1,86 @@
+#!/bin/sh
+# cli_world_faults_test.sh BENCH MPI MPIRUN: ends, stops and interrupts ranks of a run of three processes. No process may
+# be left.
+set -u
+
+bench=$1 mpi=$2 mpirun=$3
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+work=$(mktemp -d)
+# A name for this test's processes.
+tag=$work/record.json
+trap 'pkill -9 -f "$tag"; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+fail() {
+  failures=$((failures + 1))
+  echo "FAILED: $case_name: $1"
+  sed 's/^/  /' err
+}
+start() {
+  rm -f "$tag" out
+  run="$bench --device=cpu --model=trivial --batch_size=1 --num_batches=100000000 --display_every=100
+       --variable_update=horovod --result_file=$tag"
+  # shellcheck disable=SC2086
+  case $mpi in
+    openmpi) "$mpirun" --bind-to none --oversubscribe -np 3 $run >out 2>err & ;;
+    *) "$mpirun" -np 3 $run >out 2>err & ;;
+  esac
+  launcher=$!
+  until grep -q "^100	images" out 2>/dev/null; do
+    kill -0 $launcher 2>/dev/null || { fail 'it does not start' && return; }
+    sleep 0.1
+  done
+}
+# The processes of bench: "PID PARENT RANK".
+processes() {
+  for pid in $(pgrep -f "$tag"); do
+    rank=$(tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | sed -n 's/^\(OMPI_COMM_WORLD_RANK\|PMI_RANK\)=//p')
+    [ -z "$rank" ] || echo "$pid $(sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$pid/stat") $rank"
+  done
+}
+worker_of() { processes | awk -v rank="$1" '{ parent[$1] = $2; if ($3 == rank) own[$1] }
+  END { for (pid in own) if (parent[pid] in own) print pid }'; }
+guard_of() { sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$(worker_of "$1")/stat"; }
+# ended TEXT...: the launcher fails, the processes are gone, and stderr has all texts.
+ended() {
+  begin=$(date +%s)
+  wait $launcher
+  status=$?
+  seconds=$(($(date +%s) - begin))
+  [ $status -ne 0 ] || fail 'exit status 0'
+  for _ in $(seq 600); do
+    [ -n "$(processes)" ] || break
+    sleep 0.1
+  done
+  [ -z "$(processes)" ] || fail "processes are left: $(processes)"
+  for text in "$@"; do
+    grep -q "$text" err || fail "stderr lacks: $text"
+  done
+  echo "$case_name: exit status $status after $seconds s"
+}
+recorded() { grep -q "\"status\": \"$1\"" "$tag" || fail "the record is not marked $1"; }
+
+for rank in 0 2; do
+  case_name="rank $rank is killed"
+  start
+  kill -9 "$(worker_of $rank)"
+  ended 'was ended by signal 9'
+  [ $rank = 0 ] || recorded failed
+
+  case_name="rank $rank is stopped"
+  start
+  kill -STOP "$(worker_of $rank)"
+  ended 'was stopped or stuck'
+  [ $rank = 0 ] || recorded failed
+done
+case_name="the guard of rank 1 is stopped"
+start
+kill -STOP "$(guard_of 1)"
+ended 'which guards process'
+
+case_name='the launcher gets SIGTERM'
+start
+kill -TERM $launcher
+ended 'ended by SIGTERM'
+recorded aborted
+exit $((failures > 0))
