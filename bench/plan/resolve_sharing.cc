@@ -202,6 +202,9 @@ std::string compact_gradients_notice(const Workload& workload) {
       notice);
 }
 
+/// A network between hosts takes longer for a bucket than memory does.
+constexpr std::size_t kBucketsBetweenHosts = 16;
+
 void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
   const std::string spec = flags.all_reduce_spec.value_or("");
@@ -215,7 +218,11 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
       .sums = {.packs = static_cast<int>(flags.gradient_repacking),
                .small = {.max_bytes = flags.agg_small_grads_max_bytes,
                          .max_group = flags.agg_small_grads_max_group},
-               .buckets = {.bytes = static_cast<std::size_t>(flags.allreduce_bucket_mb) << 20U},
+               .buckets = {.bytes = static_cast<std::size_t>(flags.allreduce_bucket_mb) << 20U,
+                           .count = settings.workload.processes == 1 ||
+                                            parsed.given.contains("allreduce_bucket_mb")
+                                        ? 1U
+                                        : kBucketsBetweenHosts},
                .overlap = flags.overlap,
                .nccl_timeout = std::chrono::seconds(flags.nccl_timeout)},
       .timed = spec == "auto" && all_reduces(settings.workload)};

@@ -161,18 +161,24 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
       host.interrupt.ignore_further();
     }
     // The signal came after the last point at which the run could end.
-    return status == 0 && host.interrupt.requested() ? host.interrupt.exit_status() : status;
+    const int used_status =
+        status == 0 && host.interrupt.requested() ? host.interrupt.exit_status() : status;
+    world.leave(used_status);
+    return used_status;
   } catch (const RunEnded& ended) {
     if (host.world.several()) {
       world.fail(
           fmt::format("{}: {} {}", world.name(world.rank()), host.end_reason(), ended.what()));
     }
-    return host.end(ended);
+    const int status = host.end(ended);
+    world.leave(status);
+    return status;
   } catch (const WorldRefusal& refusal) {
     // Every rank has thrown it. Rank 0 prints it before it leaves the world: when another rank has
     // ended, the launcher may end rank 0.
     used.err << "bench: " << printable(refusal.what()) << "\n";
     constexpr int kUsage = 2;
+    world.leave(kUsage);
     return kUsage;
   } catch (const std::exception& error) {
     if (!host.world.several()) {

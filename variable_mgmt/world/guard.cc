@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "models/base/errors.h"
@@ -80,6 +81,14 @@ class Watcher {
       if (expects_ && round_at - heard_ > settings_.silence) {
         end_stuck(round_at - heard_);
       }
+      if (status_ && round_at - heard_ > settings_.finish) {
+        kill(worker_, SIGKILL);
+        print(
+            fmt::format("host {}: MPI_Finalize did not return, so process {} was ended; the run "
+                        "itself was complete",
+                        settings_.host, worker_));
+        _exit(*status_);
+      }
     }
   }
 
@@ -88,10 +97,25 @@ class Watcher {
     std::array<char, 64> letters{};
     ssize_t count = 0;
     while ((count = read(pipe_, letters.data(), letters.size())) > 0) {
-      expects_ = letters[static_cast<std::size_t>(count) - 1] == kBeat;
-      seen_ = true;
+      for (const char letter : std::span(letters).first(static_cast<std::size_t>(count))) {
+        hear(letter);
+      }
       heard_ = now();
     }
+    if (count == 0) {
+      expects_ = false;  // The worker has closed its end.
+    }
+  }
+
+  void hear(char letter) {
+    if (status_follows_) {
+      status_ = static_cast<unsigned char>(letter);
+      status_follows_ = false;
+    } else {
+      expects_ = letter == kBeat;
+      status_follows_ = letter == kEnd;
+    }
+    seen_ = true;
   }
 
   void end_if_ended() const {
@@ -133,6 +157,9 @@ class Watcher {
   const int pipe_;
   const GuardSettings& settings_;
   bool expects_ = false;
+  /// The next letter is the worker's exit status.
+  bool status_follows_ = false;
+  std::optional<int> status_;
   /// The worker has beaten.
   bool seen_ = false;
   nanoseconds heard_{};
@@ -179,22 +206,18 @@ std::unique_ptr<Guard> Guard::start(const GuardSettings& settings) {
 
 Guard::Guard(int pipe, const GuardSettings& settings) : pipe_(pipe), silence_(settings.silence) {}
 
-Guard::~Guard() {
-  end();
-  close(pipe_);
-}
-
-void Guard::send(char letter) const {
-  // A full pipe already has beats that the guard has not read.
-  [[maybe_unused]] const ssize_t written = write(pipe_, &letter, 1);
-}
+Guard::~Guard() { close(pipe_); }
 
 void Guard::beat() {
-  send(kBeat);
+  // A full pipe already has beats that the guard has not read.
+  [[maybe_unused]] const ssize_t written = write(pipe_, &kBeat, 1);
   check_guard();
 }
 
-void Guard::end() { send(kEnd); }
+void Guard::end(int status) {
+  const std::array<char, 2> letters{kEnd, static_cast<char>(status)};
+  [[maybe_unused]] const ssize_t written = write(pipe_, letters.data(), letters.size());
+}
 
 void Guard::check_guard() {
   const pid_t guard = getppid();

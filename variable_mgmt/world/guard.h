@@ -14,6 +14,9 @@ struct GuardSettings {
   /// How long the guard outlives a killed worker, so that the launcher does not end the other ranks
   /// before they notice and report the loss.
   std::chrono::nanoseconds hold = std::chrono::milliseconds(4500);
+  /// How long the worker may take to exit after its last beat. MPICH 4.0's MPI_Finalize can hang
+  /// between hosts, with UCX over TCP.
+  std::chrono::nanoseconds finish = std::chrono::seconds(10);
 };
 
 /// A worker's end of the pipe to its guard.
@@ -34,13 +37,13 @@ class Guard {
   /// From the first beat on, the guard expects another within `silence`. Kills a guard that has
   /// been stopped for that time, and with it this process. Does not wait.
   void beat();
-  /// The last beat: the guard expects no further.
-  void end();
+  /// The last beat: the process will exit with this status. If it does not exit in time, the guard
+  /// kills it, and exits with this status.
+  void end(int status);
 
  private:
   Guard(int pipe, const GuardSettings& settings);
   void check_guard();
-  void send(char letter) const;
 
   const int pipe_;
   const std::chrono::nanoseconds silence_;

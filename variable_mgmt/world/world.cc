@@ -33,20 +33,21 @@ World::World(std::function<std::unique_ptr<Transport>()> open, WorldSettings set
     const std::lock_guard lock(mutex_);
     hosts_ = std::move(hosts);
   } catch (...) {
-    leave();
+    leave(1);
     throw;
   }
 }
 
-World::~World() { leave(); }
+World::~World() { leave(1); }
 
-void World::leave() {
+void World::leave(int status) {
   if (!thread_.joinable()) {
     return;
   }
   {
     const std::lock_guard lock(mutex_);
     leaving_ = true;
+    status_ = status;
   }
   changed_.notify_all();
   thread_.join();
@@ -181,7 +182,7 @@ void World::run(const std::function<std::unique_ptr<Transport>()>& open) {
   }
   if (failure().empty()) {
     if (settings_.guard != nullptr) {
-      settings_.guard->end();  // The others may come late.
+      settings_.guard->end(status_);
     }
     try {
       transport_->finish();

@@ -62,8 +62,7 @@ class World {
   /// Opens the transport on the world's thread, and waits until all ranks know each other. Throws
   /// what `open` throws.
   World(std::function<std::unique_ptr<Transport>()> open, WorldSettings settings);
-  /// Waits until all ranks leave, or the world has failed. After a failure, the process must end by
-  /// _exit(), because the transport may still use the memory of its requests.
+  /// Calls leave(1).
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -73,6 +72,11 @@ class World {
   [[nodiscard]] const std::string& library() const { return library_; }
   /// "rank 2 (host b)".
   [[nodiscard]] std::string name(int rank) const;
+
+  /// Waits until all ranks leave, or the world has failed. The process must then exit with this
+  /// status. After a failure, it must do so by _exit(), because the transport may still use the
+  /// memory of its requests. Later calls do nothing.
+  void leave(int status);
 
   /// Returns every rank's text, by rank.
   std::vector<std::string> gather(const std::string& text);
@@ -132,7 +136,6 @@ class World {
   /// Requires the lock.
   void set_failure(const std::string& reason);
   void cancel_tasks();
-  void leave();
   void rest(bool busy);
 
   int rank_ = 0;
@@ -161,6 +164,7 @@ class World {
   std::string failure_;
   bool opened_ = false;
   bool leaving_ = false;
+  int status_ = 1;
   bool ended_ = false;
   std::uint64_t rounds_ = 0;
   std::exception_ptr open_error_;

@@ -135,6 +135,14 @@ TEST(Buckets, FirstIsNotLargerThanTheOthers) {
   EXPECT_EQ(plan_buckets(final_gradients({64, 64}), {.bytes = 64, .first_bytes = 128}).size(), 2U);
 }
 
+TEST(Buckets, AreAboutAsManyAsWanted) {
+  const auto gradients = final_gradients(std::vector<std::size_t>(100, 64 << 10));
+  EXPECT_EQ(plan_buckets(gradients, {.count = 10}).size(), 10U);
+  EXPECT_EQ(plan_buckets(gradients, {.bytes = 128 << 10, .count = 10}).size(), 50U);
+  EXPECT_EQ(plan_buckets(gradients, {.count = 1000}).size(), 100U) << "none is below 64 KiB";
+  EXPECT_TRUE(plan_buckets({}, {.count = 10}).empty());
+}
+
 TEST(Topology, LeadersAreAcrossTheHalves) {
   EXPECT_EQ(hierarchical_leaders("dgx1", 8, 1), (Leaders{1, 5}));
   EXPECT_EQ(hierarchical_leaders("dgx1", 8, 14), (Leaders{6, 2}));

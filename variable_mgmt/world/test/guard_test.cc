@@ -13,11 +13,12 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Starts a guard whose worker does `work`, and returns the guard's process.
-pid_t start(const std::function<void(Guard& guard)>& work) {
+pid_t start(const std::function<void(Guard& guard)>& work,
+            std::chrono::nanoseconds finish = std::chrono::hours(1)) {
   const pid_t process = fork();
   if (process == 0) {
-    const auto guard =
-        Guard::start({.host = "a", .silence = milliseconds(300), .hold = milliseconds(0)});
+    const auto guard = Guard::start(
+        {.host = "a", .silence = milliseconds(300), .hold = milliseconds(0), .finish = finish});
     work(*guard);
     _exit(0);
   }
@@ -54,11 +55,22 @@ TEST(Guard, EndsAWorkerThatIsStopped) {
 TEST(Guard, LeavesAWorkerAloneAfterItsLastBeat) {
   EXPECT_EQ(status_of(start([](Guard& guard) {
               guard.beat();
-              guard.end();
+              guard.end(4);
               usleep(700'000);
               _exit(3);
             })),
             3);
+}
+
+TEST(Guard, EndsAWorkerThatDoesNotFinish) {
+  EXPECT_EQ(status_of(start(
+                [](Guard& guard) {
+                  guard.beat();
+                  guard.end(4);
+                  sleep(1'000'000);
+                },
+                milliseconds(300))),
+            4);
 }
 
 TEST(Guard, ForwardsSignals) {
