@@ -20,11 +20,14 @@
 namespace {
 
 constexpr int kFailed = 1;
-constexpr int kUsage = 2;
-constexpr int kWriteFailed = 74;  // EX_IOERR of sysexits.h
 
 int run(int argc, char** argv, std::ostream& err) {
-  const bench::ParseResult parsed = bench::parse_flags(argc, argv);
+  bench::ParseResult parsed;
+  try {
+    parsed = bench::parse_flags(argc, argv);
+  } catch (const bench::UsageError& error) {
+    return bench::refuse_command_line(error, err);
+  }
   if (parsed.help_topic) {
     bench::print_help(std::cout, *parsed.help_topic);
     return 0;
@@ -52,11 +55,6 @@ int run(int argc, char** argv, std::ostream& err) {
        .err_terminal = bench::terminal_at(STDERR_FILENO, std::getenv("TERM"))});
 }
 
-int fail(std::ostream& err, const std::exception& error, int status) {
-  err << "bench: " << bench::printable(error.what()) << "\n";
-  return status;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -74,13 +72,8 @@ int main(int argc, char** argv) {
       throw bench::WriteError("standard output cannot be written");
     }
     return status;
-  } catch (const bench::UsageError& error) {
-    return fail(err, error, kUsage);
-  } catch (const bench::DataError& error) {
-    return fail(err, error, kUsage);
-  } catch (const bench::WriteError& error) {
-    return fail(err, error, kWriteFailed);
   } catch (const std::exception& error) {
-    return fail(err, error, kFailed);
+    err << "bench: " << bench::printable(error.what()) << "\n";
+    return bench::exit_status_of(error);
   }
 }

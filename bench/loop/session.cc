@@ -81,9 +81,11 @@ class Session {
     nanoseconds begun{};
     /// The time at which the batch is available.
     nanoseconds input{};
+    /// The time in which the processes agree on the outcome, so that each waits for the slowest.
+    nanoseconds agreeing{};
     nanoseconds done{};
   };
-  /// True if the run does not wait for its batch any more. The other processes may already be in
+  /// True if the run no longer waits for its batch. The other processes may already be in
   /// the step, so a process among several still takes part in it if the batch comes soon.
   [[nodiscard]] bool gives_batch_up() {
     constexpr std::chrono::seconds kPatience{2};
@@ -240,7 +242,7 @@ class Session {
     }
     if (!feeding_.begin_step(goes_on())) {
       if (parts_.world != nullptr) {
-        parts_.world->fail(fmt::format("{} ended before its next batch was there",
+        parts_.world->fail(fmt::format("{} ended before its next batch was ready",
                                        parts_.world->name(parts_.world->rank())));
       }
       return std::nullopt;
@@ -252,6 +254,7 @@ class Session {
     parts_.towers.run(run_tower_);
     feeding_.end_step();
     StepOutcome outcome = mean_outcome();
+    const nanoseconds ready = parts_.clock.now();
     if (parts_.world != nullptr) {
       const std::int64_t done =
           measuring_ ? static_cast<std::int64_t>(result_.steps.size()) : result_.warmup_steps;
@@ -261,7 +264,8 @@ class Session {
     result_.skipped_updates = parts_.towers.first().seen_state().skipped;
     const nanoseconds end = parts_.clock.now();
     outcome.duration = end - begin;
-    add_shares({.begun = begin, .input = got, .done = end});
+    const nanoseconds agreed = parts_.world == nullptr ? nanoseconds(0) : end - ready;
+    add_shares({.begun = begin, .input = got, .agreeing = agreed, .done = end});
     check_loss(outcome.loss);
     ++global_step_;
     return outcome;
@@ -332,13 +336,14 @@ class Session {
       const nanoseconds computed = steps_[tower]->computed_at().time_since_epoch();
       const UpdateStrategy* update = parts_.towers.update(static_cast<int>(tower));
       const nanoseconds exchanged = update == nullptr ? nanoseconds(0) : update->exchanged();
-      const nanoseconds waiting = last - laps.done;
-      result_.shares[tower] += {.input = step.input - step.begun + (laps.fed - laps.begun),
-                                .computing = computed - laps.fed,
-                                .exposed_communication = exchanged + waiting,
-                                .updating = laps.done - computed - exchanged,
-                                .host = laps.begun - step.input + (step.done - last),
-                                .waiting = waiting};
+      const nanoseconds waiting = last - laps.done + step.agreeing;
+      result_.shares[tower] +=
+          {.input = step.input - step.begun + (laps.fed - laps.begun),
+           .computing = computed - laps.fed,
+           .exposed_communication = exchanged + waiting,
+           .updating = laps.done - computed - exchanged,
+           .host = laps.begun - step.input + (step.done - last) - step.agreeing,
+           .waiting = waiting};
     }
   }
 

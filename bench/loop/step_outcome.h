@@ -9,14 +9,14 @@
 
 namespace bench {
 
-/// What one step gave.
+/// The result of one step.
 struct StepOutcome {
   std::chrono::nanoseconds duration{};
   /// The duration on the device.
   std::optional<std::chrono::nanoseconds> device{};
   double loss = 0;
   report::Accuracies accuracies{};
-  /// Why the steps end with this one.
+  /// Why this is the last step, if it is.
   Stop stop = Stop::none;
 };
 

@@ -202,8 +202,14 @@ std::string compact_gradients_notice(const Workload& workload) {
       notice);
 }
 
-/// A network between hosts takes longer for a bucket than memory does.
-constexpr std::size_t kBucketsBetweenHosts = 16;
+BucketLimits buckets_of(const Flags& flags, int processes) {
+  if (flags.allreduce_bucket_mb) {
+    return {.bytes = static_cast<std::size_t>(*flags.allreduce_bucket_mb) << 20U};
+  }
+  // A network between hosts takes longer for a bucket than memory does.
+  constexpr std::size_t kBucketsBetweenHosts = 16;
+  return {.count = processes == 1 ? 1 : kBucketsBetweenHosts};
+}
 
 void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
@@ -213,19 +219,14 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
     throw UsageError(
         "--staged_vars cannot be combined with --datasets_use_prefetch; omit one of them");
   }
-  settings.execution.sharing = {
-      .one_holder = flags.local_parameter_device == "cpu",
-      .sums = {.packs = static_cast<int>(flags.gradient_repacking),
-               .small = {.max_bytes = flags.agg_small_grads_max_bytes,
-                         .max_group = flags.agg_small_grads_max_group},
-               .buckets = {.bytes = static_cast<std::size_t>(flags.allreduce_bucket_mb) << 20U,
-                           .count = settings.workload.processes == 1 ||
-                                            parsed.given.contains("allreduce_bucket_mb")
-                                        ? 1U
-                                        : kBucketsBetweenHosts},
-               .overlap = flags.overlap,
-               .nccl_timeout = std::chrono::seconds(flags.nccl_timeout)},
-      .timed = spec == "auto" && all_reduces(settings.workload)};
+  settings.execution.sharing = {.one_holder = flags.local_parameter_device == "cpu",
+                                .sums = {.packs = static_cast<int>(flags.gradient_repacking),
+                                         .small = {.max_bytes = flags.agg_small_grads_max_bytes,
+                                                   .max_group = flags.agg_small_grads_max_group},
+                                         .buckets = buckets_of(flags, settings.workload.processes),
+                                         .overlap = flags.overlap,
+                                         .nccl_timeout = std::chrono::seconds(flags.nccl_timeout)},
+                                .timed = spec == "auto" && all_reduces(settings.workload)};
   if (!flags.gpu_indices.empty()) {
     settings.execution.sharing.sums.ring_order =
         ring_order(flags.gpu_indices, settings.workload.towers);

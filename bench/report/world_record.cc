@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 using results::WorldRank;
 
-/// A slower rank is named from this ratio to the median on.
+/// Warns of a rank that is slower than the median by more than this factor.
 constexpr double kSlower = 1.05;
 
 template <class T>
@@ -21,7 +21,7 @@ json known_or_null(const Captured<T>& value) {
 
 template <class T>
 Captured<T> captured(const json& value) {
-  return value.is_null() ? Captured<T>(Unknown{"that rank does not know it"})
+  return value.is_null() ? Captured<T>(Unknown{"unavailable on that rank"})
                          : Captured<T>(value.get<T>());
 }
 
@@ -43,18 +43,28 @@ std::map<std::string, std::string> differing(const std::map<std::string, std::st
   return out;
 }
 
-void warn_of_difference(const WorldRank& rank, const WorldRank& first, const std::string& name,
+using TextOf = const Captured<std::string>& (*)(const WorldRank& rank);
+
+/// Warns if ranks have another value than rank 0.
+void warn_of_difference(std::span<const WorldRank> ranks, const char* what, const TextOf& text_of,
+                        const std::function<std::string(int rank)>& name_of,
                         std::vector<std::string>& warnings) {
-  const auto compare = [&](const char* what, const Captured<std::string>& own,
-                           const Captured<std::string>& other) {
-    if (own.known() && other.known() && own.value() != other.value()) {
-      warnings.push_back(
-          fmt::format("{} has {} {}, but rank 0 has {}", name, what, own.value(), other.value()));
+  std::vector<int> differing_ranks;
+  const Captured<std::string>& first = text_of(ranks.front());
+  for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
+    const Captured<std::string>& own = text_of(ranks[rank]);
+    if (own.known() && first.known() && own.value() != first.value()) {
+      differing_ranks.push_back(static_cast<int>(rank));
     }
-  };
-  compare("the processor", rank.cpu, first.cpu);
-  compare("the instruction set", rank.isa_used, first.isa_used);
-  compare("the governor", rank.governor, first.governor);
+  }
+  if (differing_ranks.empty()) {
+    return;
+  }
+  const int named = differing_ranks.front();
+  warnings.push_back(
+      fmt::format("{} of {} ranks have a different {} from rank 0: {} has {}, not {}",
+                  differing_ranks.size(), ranks.size(), what, name_of(named),
+                  text_of(ranks[static_cast<std::size_t>(named)]).value(), first.value()));
 }
 
 }  // namespace
@@ -106,9 +116,17 @@ std::vector<WorldRank> read_ranks(std::span<const std::string> texts) {
 std::vector<std::string> rank_warnings(std::span<const WorldRank> ranks,
                                        const std::function<std::string(int rank)>& name_of) {
   std::vector<std::string> warnings;
+  warn_of_difference(
+      ranks, "processor", [](const WorldRank& rank) -> auto& { return rank.cpu; }, name_of,
+      warnings);
+  warn_of_difference(
+      ranks, "instruction set", [](const WorldRank& rank) -> auto& { return rank.isa_used; },
+      name_of, warnings);
+  warn_of_difference(
+      ranks, "governor", [](const WorldRank& rank) -> auto& { return rank.governor; }, name_of,
+      warnings);
   std::vector<double> computing;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    warn_of_difference(ranks[rank], ranks.front(), name_of(static_cast<int>(rank)), warnings);
     if (ranks[rank].computing.known()) {
       computing.push_back(ranks[rank].computing.value());
     }

@@ -120,27 +120,115 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
 
 /// Ends this process of several, once the others know why.
 [[noreturn]] void end_after_failure(World& world, const std::exception& error) {
-  constexpr int kFailed = 1;
   world.fail(fmt::format("{}: {}", world.name(world.rank()), error.what()));
   world.wait_for_end();
-  if (world.rank() == (world.has_lost(0) ? 1 : 0)) {
+  const bool lost_first = world.has_lost(0);
+  if (world.rank() == 0 || lost_first) {
     std::cerr << "bench: " << printable(world.failure()) << std::endl;
   }
   std::cout << std::flush;
-  if (world.rank() != 0) {
-    // The launcher ends all others when the first process fails, but rank 0 writes the record.
-    std::this_thread::sleep_for(std::chrono::seconds(2));
+  if (world.rank() != 0 && !lost_first) {
+    // When a process fails, the launcher ends all others. Rank 0 may still write the record, so let
+    // it be the first.
+    std::this_thread::sleep_for(std::chrono::seconds(30));
   }
-  _exit(kFailed);
+  _exit(exit_status_of(error));
+}
+
+/// Ends a process whose world refuses the command line. Every rank has thrown the refusal. Rank 0
+/// prints it before it leaves: when another rank has ended, the launcher may end rank 0.
+int refuse(World& world, const WorldRefusal& refusal, std::ostream& err) {
+  if (world.rank() == 0) {
+    err << "bench: " << printable(refusal.what()) << "\n";
+  }
+  const int status = exit_status_of(refusal);
+  world.leave(status);
+  return status;
+}
+
+/// Leaves the world, after which the process exits with this status. Returns the status.
+int leave(RunHost& host, int status) {
+  World& world = *host.world.world;
+  world.leave(status);
+  if (!host.world.several()) {
+    return status;
+  }
+  // The first process that exits may make the launcher end the others.
+  host.interrupt.ignore_further();
+  if (!world.failure().empty()) {
+    host.streams.out.flush();
+    constexpr int kFailed = 1;
+    _exit(status == 0 ? kFailed : status);
+  }
+  return status;
+}
+
+int run_and_report(const ParseResult& parsed, RunHost& host) {
+  World& world = *host.world.world;
+  try {
+    const int status = run_what_is_asked(parsed, host);
+    if (!host.streams.out.flush()) {
+      throw WriteError("standard output cannot be written");
+    }
+    if (!host.world.several()) {  // Otherwise the process still waits for the others.
+      host.interrupt.ignore_further();
+    }
+    // The signal came after the last point at which the run could end.
+    return status == 0 && host.interrupt.requested() ? host.interrupt.exit_status() : status;
+  } catch (const RunEnded& ended) {
+    if (host.world.several()) {
+      world.fail(
+          fmt::format("{}: {} {}", world.name(world.rank()), host.end_reason(), ended.what()));
+    }
+    return host.end(ended);
+  } catch (const WorldRefusal& refusal) {
+    return refuse(world, refusal, host.streams.err);
+  }
 }
 
 }  // namespace
+
+int exit_status_of(const std::exception& error) {
+  constexpr int kFailed = 1;
+  constexpr int kUsage = 2;
+  constexpr int kWriteFailed = 74;  // EX_IOERR of sysexits.h
+  if (dynamic_cast<const WriteError*>(&error) != nullptr) {
+    return kWriteFailed;
+  }
+  const bool usage = dynamic_cast<const UsageError*>(&error) != nullptr ||
+                     dynamic_cast<const DataError*>(&error) != nullptr;
+  return usage ? kUsage : kFailed;
+}
+
+int refuse_command_line(const UsageError& error, std::ostream& err) {
+  if (!is_launched()) {
+    throw error;
+  }
+  const RunWorld joined = join_world();
+  if (joined.world->size() == 1) {
+    throw error;
+  }
+  try {
+    refuse_together(*joined.world, error.what());
+  } catch (const WorldRefusal& refusal) {
+    return refuse(*joined.world, refusal, err);
+  }
+  throw error;
+}
 
 int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
                   const RunStreams& streams) {
   start_processes(parsed.flags, command_line);
   RunWorld joined = join_world();
   World& world = *joined.world;
+  try {
+    refuse_together(world, "");
+    share_hosts(joined);
+  } catch (const WorldRefusal& refusal) {
+    return refuse(world, refusal, streams.err);
+  } catch (const std::exception& error) {
+    end_after_failure(world, error);
+  }
   NullBuffer nothing;
   std::ostream nowhere(&nothing);
   const RunStreams used = joined.prints() ? streams : RunStreams{.out = nowhere, .err = nowhere};
@@ -155,31 +243,7 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
   RunHost host(used, command_line, SystemFiles(), std::move(joined));
   end_with_parent();
   try {
-    const int status = run_what_is_asked(parsed, host);
-    streams.out.flush();
-    if (!host.world.several()) {  // Otherwise the process still waits for the others.
-      host.interrupt.ignore_further();
-    }
-    // The signal came after the last point at which the run could end.
-    const int used_status =
-        status == 0 && host.interrupt.requested() ? host.interrupt.exit_status() : status;
-    world.leave(used_status);
-    return used_status;
-  } catch (const RunEnded& ended) {
-    if (host.world.several()) {
-      world.fail(
-          fmt::format("{}: {} {}", world.name(world.rank()), host.end_reason(), ended.what()));
-    }
-    const int status = host.end(ended);
-    world.leave(status);
-    return status;
-  } catch (const WorldRefusal& refusal) {
-    // Every rank has thrown it. Rank 0 prints it before it leaves the world: when another rank has
-    // ended, the launcher may end rank 0.
-    used.err << "bench: " << printable(refusal.what()) << "\n";
-    constexpr int kUsage = 2;
-    world.leave(kUsage);
-    return kUsage;
+    return leave(host, run_and_report(parsed, host));
   } catch (const std::exception& error) {
     if (!host.world.several()) {
       throw;

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <exception>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
 #include "bench/flags/flags.h"
 #include "bench/runs/run.h"
+#include "models/base/errors.h"
 
 namespace bench {
 
@@ -14,5 +17,12 @@ namespace bench {
 /// WriteError.
 int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
                   const RunStreams& streams);
+
+/// Ends a process whose command line cannot be parsed. If it is one of several, all of them end,
+/// and rank 0 prints the error. Returns the exit status. Throws `error` for a single process.
+int refuse_command_line(const UsageError& error, std::ostream& err);
+
+/// The exit status of a program that ends with this error.
+int exit_status_of(const std::exception& error);
 
 }  // namespace bench

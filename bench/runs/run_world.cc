@@ -11,6 +11,7 @@
 
 #include "bench/flags/table.h"
 #include "bench/plan/processor_shares.h"
+#include "bench/runs/process_guard.h"
 #include "kernels/cpu/affinity.h"
 #include "kernels/gpu_provider.h"
 #include "models/base/errors.h"
@@ -102,7 +103,7 @@ std::string line_missing(const std::string& text, const std::string& other) {
 
 }  // namespace
 
-bool is_launched() { return find_launch(variable).has_value(); }
+bool is_launched() { return is_launched(variable); }
 
 RunWorld join_world() {
   const std::optional<Launch> launch = find_launch(variable);
@@ -111,18 +112,24 @@ RunWorld join_world() {
   }
   const std::string host = host_name();
   RunWorld joined{.world = nullptr, .launcher = launch->launcher};
-  std::shared_ptr<Guard> guard;
+  std::shared_ptr<ProcessGuard> guard;
   if (launch->size != 1) {
-    guard = Guard::start({.host = host});
+    guard = ProcessGuard::start({.host = host});
   }
   joined.world = std::make_unique<World>(
       [&] { return open_mpi(*launch, plugin_folder().string()); },
       WorldSettings{.host = host,
                     .now = [] { return std::chrono::steady_clock::now().time_since_epoch(); },
-                    .guard = guard});
-  joined.warnings = divide_processors(*joined.world, host);
-  joined.neighbours = neighbours_of(*joined.world, host);
+                    .heartbeat = guard});
   return joined;
+}
+
+void share_hosts(RunWorld& joined) {
+  if (joined.world->size() > 1) {
+    const std::string host = host_name();
+    joined.warnings = divide_processors(*joined.world, host);
+    joined.neighbours = neighbours_of(*joined.world, host);
+  }
 }
 
 void refuse_together(World& world, const std::string& error) {
@@ -142,10 +149,10 @@ void check_equal_builds(World& world) {
       build.flags));
   for (std::size_t rank = 1; rank < builds.size(); ++rank) {
     if (builds[rank] != builds[0]) {
-      throw WorldRefusal(
-          fmt::format("{} runs another build than rank 0: bench {}, not {}; install the same build "
-                      "on all hosts",
-                      world.name(static_cast<int>(rank)), builds[rank], builds[0]));
+      throw WorldRefusal(fmt::format(
+          "{} runs a different build from rank 0: bench {}, not {}; install the same build "
+          "on all hosts",
+          world.name(static_cast<int>(rank)), builds[rank], builds[0]));
     }
   }
 }
@@ -177,10 +184,11 @@ void check_equal_regions(World& world, const Executor& executor) {
   const std::vector<std::string> texts = world.gather(text);
   for (std::size_t rank = 1; rank < texts.size(); ++rank) {
     if (texts[rank] != texts[0]) {
-      throw WorldRefusal(fmt::format(
-          "{} plans other layouts than rank 0, so their gradients cannot be added: use hosts with "
-          "equal processors, or the same --data_format or --choices_file",
-          world.name(static_cast<int>(rank))));
+      throw WorldRefusal(
+          fmt::format("{} plans different layouts from rank 0, so their gradients cannot be added: "
+                      "use hosts with "
+                      "equal processors, or the same --data_format or --choices_file",
+                      world.name(static_cast<int>(rank))));
     }
   }
 }
@@ -204,12 +212,13 @@ void check_built_in_world(const World& world, const ParseResult& parsed) {
            {flags.verify.has_value(), "--verify", "start one process"},
            {!parsed.batch.fixed(), "--batch_size=" + flags.batch_size, "give one batch size"},
            {flags.scaling_sweep.has_value(), "--scaling_sweep", "omit it"},
-           {flags.repeats > 1 || flags.until_ci, "--repeats",
+           {flags.repeats > 1, "--repeats", "start the run several times, each with --store"},
+           {flags.until_ci.has_value(), "--until_ci",
             "start the run several times, each with --store"},
            {flags.cost.has_value(), "--cost", "omit it"},
            {!flags.dump.empty() || flags.dump_tensors, "--dump", "start one process"},
-           {flags.profile || !flags.trace_file.empty(), "--profile or --trace_file",
-            "start one process"},
+           {flags.profile, "--profile", "start one process"},
+           {!flags.trace_file.empty(), "--trace_file", "start one process"},
            {flags.all_reduce_spec || flags.hierarchical_copy,
             "a choice of the all-reduce algorithm", "omit it"}}) {
     if (unbuilt.given) {

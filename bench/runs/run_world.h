@@ -38,10 +38,13 @@ inline RunWorld alone() { return {.world = std::make_unique<World>()}; }
 /// True if a launcher started this process.
 bool is_launched();
 
-/// Joins the processes that a launcher started with this one. If several of them may use the same
-/// processors of a host, divides these among them. Waits for the other processes. Throws UsageError
-/// if the launcher's MPI cannot be used.
+/// Joins the processes that a launcher started with this one. Waits for them. Throws UsageError if
+/// the launcher's MPI cannot be used.
 RunWorld join_world();
+
+/// If several processes may use the same processors of a host, divides these among them. Waits for
+/// all ranks. Throws DeviceError.
+void share_hosts(RunWorld& joined);
 
 /// Throws WorldRefusal on all ranks if `error` is not empty on any of them. Waits for all ranks.
 void refuse_together(World& world, const std::string& error);

@@ -29,9 +29,8 @@ std::int64_t processes_asked(const Flags& flags, const std::vector<HostPlaces>& 
       hosts.begin(), hosts.end(), std::int64_t{0},
       [](std::int64_t sum, const HostPlaces& host) { return sum + host.processes; });
   if (flags.np && !hosts.empty() && places < *flags.np) {
-    throw UsageError(
-        fmt::format("--hosts={} has places for {} processes, but --np={} asks for more",
-                    *flags.hosts, places, *flags.np));
+    throw UsageError(fmt::format("--hosts={} has slots for {} processes, but --np={} asks for more",
+                                 *flags.hosts, places, *flags.np));
   }
   return flags.np.value_or(places);
 }
@@ -68,7 +67,7 @@ Launcher find_launcher() {
   throw UsageError(fmt::format(
       "--np and --hosts need an MPI launcher: {}; bench/manual/HOSTS.md says what to install, or "
       "start bench with your launcher and without these flags",
-      missing.empty() ? fmt::format("BENCH_MPI={} names none", wanted) : missing));
+      missing.empty() ? fmt::format("BENCH_MPI={}: expected openmpi or mpich", wanted) : missing));
 }
 
 }  // namespace
@@ -103,7 +102,8 @@ std::vector<std::string> launch_words(const Launcher& launcher, const Flags& fla
   std::vector<std::string> words{launcher.program, "-np", std::to_string(processes)};
   const bool open_mpi = launcher.mpi == "openmpi";
   if (open_mpi) {
-    words.insert(words.end(), {"--bind-to", "none"});
+    // Otherwise it kills the processes a second after it has interrupted them.
+    words.insert(words.end(), {"--bind-to", "none", "--mca", "odls_base_sigkill_timeout", "60"});
     if (as_root) {
       words.emplace_back("--allow-run-as-root");
     }

@@ -25,8 +25,8 @@ struct HostPlaces {
 /// Parses --hosts. Throws UsageError.
 std::vector<HostPlaces> parse_hosts(std::string_view text);
 
-/// The words that start bench as --np and --hosts say. `command_line` begins with bench's own path.
-/// Throws UsageError if the hosts have fewer places than processes are wanted.
+/// Returns the launcher's command line for --np and --hosts. `command_line` begins with bench's own
+/// path. Throws UsageError if the hosts have fewer slots than processes are wanted.
 std::vector<std::string> launch_words(const Launcher& launcher, const Flags& flags,
                                       const std::vector<std::string>& command_line, bool as_root);
 

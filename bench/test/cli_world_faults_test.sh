@@ -27,7 +27,7 @@ start() {
   esac
   launcher=$!
   until grep -q "^100	images" out 2>/dev/null; do
-    kill -0 $launcher 2>/dev/null || { fail 'it does not start' && return; }
+    kill -0 $launcher 2>/dev/null || { fail 'it does not start' && exit 1; }
     sleep 0.1
   done
 }
@@ -64,19 +64,19 @@ for rank in 0 2; do
   case_name="rank $rank is killed"
   start
   kill -9 "$(worker_of $rank)"
-  ended 'was ended by signal 9'
+  ended 'was killed by signal 9' "rank $rank (host .*) is lost"
   [ $rank = 0 ] || recorded failed
 
   case_name="rank $rank is stopped"
   start
   kill -STOP "$(worker_of $rank)"
-  ended 'was stopped or stuck'
+  ended 'was stopped or stuck' "rank $rank (host .*) is lost"
   [ $rank = 0 ] || recorded failed
 done
 case_name="the guard of rank 1 is stopped"
 start
 kill -STOP "$(guard_of 1)"
-ended 'which guards process'
+ended 'its guard, process'
 
 case_name='the launcher gets SIGTERM'
 start

@@ -70,7 +70,16 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || export ONEDNN_MAX_CPU_ISA=SSE41\nexec "%s" "$@"\n' \
     "$bench" >unequal
   chmod +x unequal
-  bench=./unequal refused 2 'plans other layouts than rank 0' --device=cpu --model=lenet --variable_update=horovod
+  bench=./unequal refused 2 'plans different layouts from rank 0' --device=cpu --model=lenet --variable_update=horovod
+  # A rank whose command line cannot be parsed ends all of them.
+  printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || set -- "$@" --absent\nexec "%s" "$@"\n' "$bench" >other
+  chmod +x other
+  bench=./other refused 2 'rank 1 (host .*): --absent' $run --variable_update=horovod
+  # bench itself starts the launcher.
+  BENCH_MPI=$mpi "$bench" $run --np=4 --variable_update=horovod >several 2>err || fail "--np=4: $(cat err)"
+  "$bench" $run --num_gpus=4 --variable_update=collective_all_reduce >one 2>err || fail "$(cat err)"
+  [ "$(losses one)" = "$(losses several)" ] || fail "--np=4 trains differently: $(losses several), not $(losses one)"
+  refused 2 'the launcher started 2' $run --np=3 --variable_update=horovod
   # The launcher's variables are not for the runs that a run starts.
   start 1 $run --repeats=2 >out 2>err || fail "repeats under a launcher: $(cat err)"
 }

@@ -208,8 +208,9 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
       .method = options.resize_method,
       .dct = accurate ? DctMethod::accurate : DctMethod::fast};
   const auto make_worker = [&] { return std::make_unique<ImagenetWorker>(spec, preprocess); };
-  // A cache holds all images, because each epoch gives a process others.
-  const bool load_all = spec.batch == spec.images_of_all() || options.use_caching;
+  // A cache holds all images, because a process gets different ones in each epoch.
+  const bool load_all =
+      spec.batch == spec.images_of_all() || options.use_caching || options.repeat_cached_sample;
   const auto make_order = [shards, options, load_all, seed = spec.seed] {
     auto stream = interleave_shards(shards, {.seed = seed,
                                              .shuffle_files = options.training,

@@ -76,7 +76,7 @@ TEST(InterleavedShards, LoadRecordsOnRequest) {
   }
 }
 
-TEST(InterleavedShards, TellIfAFileBecameShorter) {
+TEST(InterleavedShards, ReportAFileThatShrank) {
   const test::TemporaryFolder folder;
   const auto shards = letter_shards(folder);
   auto record = interleave_shards(shards, {.load = false})->next();

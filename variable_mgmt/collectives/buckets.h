@@ -27,8 +27,8 @@ struct BucketLimits {
   std::size_t bytes = std::size_t{25} << 20;
   /// The limit of the first bucket, which may be smaller so that reducing begins early.
   std::size_t first_bytes = std::size_t{1} << 20;
-  /// Smaller buckets than `bytes`, so that there are about this many, but none below kLeastBytes.
-  /// The last bucket is added after the backward pass, so its time adds to the step.
+  /// Above 1: lowers the limit to get about this many buckets, but never below kLeastBytes. The
+  /// last bucket is added after the backward pass, so its time adds to the step.
   std::size_t count = 1;
   static constexpr std::size_t kLeastBytes = std::size_t{64} << 10;
 };

@@ -59,6 +59,10 @@ std::optional<Launch> launch_of(const EnvironmentLookup& environment) {
 
 }  // namespace
 
+bool is_launched(const EnvironmentLookup& environment) {
+  return known_launch(environment).has_value();
+}
+
 std::optional<Launch> find_launch(const EnvironmentLookup& environment) {
   const auto wanted = environment("BENCH_MPI");
   if (!wanted) {

@@ -22,6 +22,9 @@ struct Launch {
   std::optional<int> size;
 };
 
+/// True if a launcher of an MPI started this process.
+bool is_launched(const EnvironmentLookup& environment);
+
 /// Returns how the process was started, from the launcher's variables; nullopt for a single
 /// process. BENCH_MPI=openmpi|mpich|none overrides it. Throws UsageError for launchers that bench
 /// does not support, and for srun without PMI.

@@ -22,7 +22,7 @@ struct MpiApi {
   std::int64_t (*receive)(int peer, int tag, void* data, std::size_t bytes) = nullptr;
   /// MPI_Test: 1 if the request is done, which ends it; 0 if not.
   int (*test)(std::int64_t request) = nullptr;
-  /// MPI_Finalize, or what ends this process regularly. The only call that waits.
+  /// MPI_Finalize, or another way to exit normally. The only call that waits.
   int (*finish)() = nullptr;
   const char* (*explain)(std::int64_t error) = nullptr;
 };

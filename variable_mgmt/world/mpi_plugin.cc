@@ -120,7 +120,7 @@ int test(std::int64_t request) {
 }
 
 #ifdef MPICH_NUMVERSION
-/// Reports to the launcher that this process ends regularly, by PMI's first protocol: writes a
+/// Reports to the launcher that this process exits normally, through PMI-1: writes a
 /// command to the descriptor PMI_FD, and reads the answer. Returns false if the launcher has no
 /// such descriptor.
 bool finish_by_pmi() {
@@ -141,7 +141,7 @@ bool finish_by_pmi() {
 
 int finish() {
 #ifdef MPICH_NUMVERSION
-  // MPI_Finalize waits for acknowledgements of processes that already wait elsewhere, and make no
+  // MPI_Finalize waits for acknowledgements from processes that are waiting elsewhere and make no
   // progress: with UCX over TCP, it hangs (openucx/ucx#8738). All our requests are done.
   if (finish_by_pmi()) {
     return 0;

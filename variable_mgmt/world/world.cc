@@ -13,8 +13,6 @@ namespace {
 using State = WorldTask::State;
 using std::chrono::nanoseconds;
 
-constexpr std::string_view kIsLost = " is lost";
-
 }  // namespace
 
 World::World(std::function<std::unique_ptr<Transport>()> open, WorldSettings settings)
@@ -105,13 +103,20 @@ std::string World::failure() const {
 }
 
 bool World::has_lost(int rank) const {
-  return failure().starts_with(name(rank) + std::string(kIsLost));
+  const std::lock_guard lock(mutex_);
+  return lost_ == rank;
 }
 
-void World::set_failure(const std::string& reason) {
+void World::set_failure(const std::string& reason, int lost) {
   if (failure_.empty()) {
     failure_ = reason;
+    lost_ = lost;
   }
+}
+
+bool World::is_leaving() const {
+  const std::lock_guard lock(mutex_);
+  return leaving_ && tasks_.empty() && submitted_.empty();
 }
 
 void World::submit(std::shared_ptr<WorldTask> task) {
@@ -180,10 +185,10 @@ void World::run(const std::function<std::unique_ptr<Transport>()>& open) {
   if (failure().empty() && !abandoned_.empty()) {
     fail("requests of an abandoned task are pending");
   }
+  if (settings_.heartbeat != nullptr) {
+    settings_.heartbeat->end(failure().empty() ? status_ : 1);
+  }
   if (failure().empty()) {
-    if (settings_.guard != nullptr) {
-      settings_.guard->end(status_);
-    }
     try {
       transport_->finish();
       transport_.reset();
@@ -281,10 +286,12 @@ bool World::hear(int rank, Peer& peer) {
     case Beat::Kind::alive:
       peer.phase = text;
       break;
-    case Beat::Kind::failed:
-      fail(text);
+    case Beat::Kind::failed: {
+      const std::lock_guard lock(mutex_);
+      set_failure(text, peer.received.lost);
       peer.left = true;
       return true;
+    }
     case Beat::Kind::leaving:
       peer.left = true;
       return true;
@@ -294,16 +301,21 @@ bool World::hear(int rank, Peer& peer) {
   return true;
 }
 
-void World::check_silence(int rank, Peer& peer) const {
+void World::check_silence(int rank, Peer& peer) {
   const nanoseconds silent = round_at_ - peer.heard;
   if (silent <= settings_.silence) {
     return;
   }
   peer.left = true;
-  throw DeviceError(
-      fmt::format("{}{}: no message for {:.1f} s{}", name(rank), kIsLost,
+  if (is_leaving()) {
+    return;  // Its last beat may have been lost; nothing else was expected of it.
+  }
+  const std::string reason =
+      fmt::format("{} is lost: no message for {:.1f} s{}", name(rank),
                   std::chrono::duration<double>(silent).count(),
-                  peer.phase.empty() ? "" : fmt::format("; it last reported \"{}\"", peer.phase)));
+                  peer.phase.empty() ? "" : fmt::format("; it last reported \"{}\"", peer.phase));
+  const std::lock_guard lock(mutex_);
+  set_failure(reason, rank);
 }
 
 void World::send_reason() {
@@ -330,6 +342,7 @@ World::Beat World::current_beat() const {
   std::string_view text = phase_;
   if (!failure_.empty()) {
     beat.kind = Beat::Kind::failed;
+    beat.lost = lost_;
     text = failure_;
   } else if (leaving_ && tasks_.empty() && submitted_.empty()) {
     beat.kind = Beat::Kind::leaving;
@@ -353,8 +366,8 @@ void World::send_beats() {
     peer.is_sending = true;
   }
   if (due) {
-    if (settings_.guard != nullptr) {
-      settings_.guard->beat();
+    if (settings_.heartbeat != nullptr) {
+      settings_.heartbeat->beat();
     }
     next_beat_ = round_at_ + settings_.beat_every;
   }

@@ -13,7 +13,6 @@
 #include <thread>
 #include <vector>
 
-#include "variable_mgmt/world/guard.h"
 #include "variable_mgmt/world/transport.h"
 
 namespace bench {
@@ -38,6 +37,19 @@ class WorldTask {
   virtual void cancel(const std::string& reason) noexcept = 0;
 };
 
+/// Hears that the world's thread works. Only that thread calls it.
+class Heartbeat {
+ public:
+  Heartbeat() = default;
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
+  virtual ~Heartbeat() = default;
+  virtual void beat() = 0;
+  /// No heartbeat follows; the process will exit with this status. Called also after a failure,
+  /// with 1.
+  virtual void end(int status) = 0;
+};
+
 struct WorldSettings {
   /// This process's host.
   std::string host;
@@ -46,8 +58,8 @@ struct WorldSettings {
   std::chrono::nanoseconds beat_every = std::chrono::milliseconds(500);
   /// A monotonic clock.
   std::function<std::chrono::nanoseconds()> now;
-  /// Hears the beats, too. Null: the process has no guard.
-  std::shared_ptr<Guard> guard = nullptr;
+  /// Null: nothing receives heartbeats.
+  std::shared_ptr<Heartbeat> heartbeat = nullptr;
 };
 
 /// The processes of a run. A separate thread sends a beat to all other processes every half second.
@@ -90,7 +102,7 @@ class World {
   void fail(const std::string& reason);
   /// After fail(): waits until the others know the reason, about a second at most.
   void wait_for_end();
-  /// True if the world has failed because nothing came from this rank.
+  /// True if the world has failed because this rank was lost.
   [[nodiscard]] bool has_lost(int rank) const;
   /// Why the world has failed; empty if it has not.
   [[nodiscard]] std::string failure() const;
@@ -106,6 +118,7 @@ class World {
     enum class Kind : std::uint8_t { alive, failed, leaving };
     static constexpr std::size_t kLetters = 503;
     Kind kind = Kind::alive;
+    std::int32_t lost = -1;    ///< The lost rank that caused the failure; -1: none.
     char text[kLetters] = {};  // NOLINT(*-avoid-c-arrays)
   };
   struct Peer {
@@ -128,13 +141,15 @@ class World {
   /// True if every other rank has this last beat.
   [[nodiscard]] bool sent_to_all(Beat::Kind kind) const;
   [[nodiscard]] Beat current_beat() const;
-  void check_silence(int rank, Peer& peer) const;
+  void check_silence(int rank, Peer& peer);
   /// Throws if a task waits for a rank that has left.
   void check_departures() const;
   /// Sends the failure to the other ranks as far as possible.
   void send_reason();
-  /// Requires the lock.
-  void set_failure(const std::string& reason);
+  /// Keeps the first reason. Requires the lock.
+  void set_failure(const std::string& reason, int lost = -1);
+  /// True if this rank has nothing left to do but to leave.
+  [[nodiscard]] bool is_leaving() const;
   void cancel_tasks();
   void rest(bool busy);
 
@@ -162,6 +177,7 @@ class World {
   std::vector<std::string> hosts_;
   std::string phase_ = "starting";
   std::string failure_;
+  int lost_ = -1;
   bool opened_ = false;
   bool leaving_ = false;
   int status_ = 1;

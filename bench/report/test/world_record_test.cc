@@ -70,11 +70,13 @@ TEST(WorldRecord, NamesTheSlowestRank) {
               ElementsAre(testing::StartsWith("rank 0 is the slowest")));
 }
 
-TEST(WorldRecord, WarnsOfOtherProcessors) {
+TEST(WorldRecord, WarnsOfDifferentProcessors) {
   auto ranks = ranks_that_compute({0.1, 0.1});
   ranks[1].cpu = std::string("Xeon");
-  EXPECT_THAT(rank_warnings(ranks, name_of_rank),
-              ElementsAre("rank 1 has the processor Xeon, but rank 0 has EPYC"));
+  EXPECT_THAT(
+      rank_warnings(ranks, name_of_rank),
+      ElementsAre(
+          "1 of 2 ranks have a different processor from rank 0: rank 1 has Xeon, not EPYC"));
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ TEST(Buckets, FirstIsNotLargerThanTheOthers) {
   EXPECT_EQ(plan_buckets(final_gradients({64, 64}), {.bytes = 64, .first_bytes = 128}).size(), 2U);
 }
 
-TEST(Buckets, AreAboutAsManyAsWanted) {
+TEST(Buckets, MatchTheRequestedCountApproximately) {
   const auto gradients = final_gradients(std::vector<std::size_t>(100, 64 << 10));
   EXPECT_EQ(plan_buckets(gradients, {.count = 10}).size(), 10U);
   EXPECT_EQ(plan_buckets(gradients, {.bytes = 128 << 10, .count = 10}).size(), 50U);

@@ -34,7 +34,7 @@ std::vector<JoinedResult> run_processes_of(const JoinedRun& run, const Processes
   return results;
 }
 
-void expect_law_of_processes(JoinedRun run, double tolerance) {
+void expect_invariant(JoinedRun run, double tolerance) {
   for (const GradientReduction reduction : {GradientReduction::mean, GradientReduction::sum}) {
     for (const Processes& processes : kProcesses) {
       run.reduction = reduction;
@@ -68,7 +68,7 @@ JoinedRun run_with(const OptimizerRule& rule, DType dtype) {
 
 TEST(JoinedProcesses, UpdateAsOneDeviceDoesInF64) {
   for (const OptimizerRow& row : all_optimizers()) {
-    expect_law_of_processes(run_with(row.rule, DType::f64), 1e-12);
+    expect_invariant(run_with(row.rule, DType::f64), 1e-12);
   }
 }
 
@@ -77,7 +77,7 @@ TEST(JoinedProcesses, UpdateAsOneDeviceDoesInF32) {
   run.backend = [](int) {
     return make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}});
   };
-  expect_law_of_processes(run, 1e-6);
+  expect_invariant(run, 1e-6);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "variable_mgmt/world/guard.h"
+#include "bench/runs/process_guard.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -43,7 +43,7 @@ sigset_t guard_signals() {
   return set;
 }
 
-/// Waits for a signal, at most that long. Returns it, or 0.
+/// Waits for a signal, at most `time`. Returns it, or 0.
 int wait_for_signal(nanoseconds time) {
   const sigset_t set = guard_signals();
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
@@ -57,10 +57,10 @@ void print(const std::string& text) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 
-/// The guard's part.
+/// Runs in the guard process.
 class Watcher {
  public:
-  Watcher(pid_t worker, int pipe, const GuardSettings& settings)
+  Watcher(pid_t worker, int pipe, const ProcessGuardSettings& settings)
       : worker_(worker), pipe_(pipe), settings_(settings) {}
 
   [[noreturn]] void run() {
@@ -70,7 +70,7 @@ class Watcher {
       if (signal != 0 && signal != SIGCHLD) {
         kill(worker_, signal);
       }
-      read_beats();
+      read_heartbeats();
       end_if_ended();
       // While the guard itself was stopped, it heard nothing.
       const nanoseconds away = now() - round_at;
@@ -83,17 +83,16 @@ class Watcher {
       }
       if (status_ && round_at - heard_ > settings_.finish) {
         kill(worker_, SIGKILL);
-        print(
-            fmt::format("host {}: MPI_Finalize did not return, so process {} was ended; the run "
-                        "itself was complete",
-                        settings_.host, worker_));
+        print(fmt::format("host {}: killed process {}: it did not exit {:.0f} s after its end",
+                          settings_.host, worker_,
+                          std::chrono::duration<double>(settings_.finish).count()));
         _exit(*status_);
       }
     }
   }
 
  private:
-  void read_beats() {
+  void read_heartbeats() {
     std::array<char, 64> letters{};
     ssize_t count = 0;
     while ((count = read(pipe_, letters.data(), letters.size())) > 0) {
@@ -120,14 +119,16 @@ class Watcher {
 
   void end_if_ended() const {
     int status = 0;
-    if (waitpid(worker_, &status, WNOHANG) != worker_) {
+    const pid_t ended = waitpid(worker_, &status, WNOHANG);
+    if (ended == 0) {
       return;
     }
+    check(ended == worker_, fmt::format("waitpid: {}", std::strerror(errno)));
     if (WIFEXITED(status)) {
       _exit(WEXITSTATUS(status));
     }
     const int signal = WTERMSIG(status);
-    print(fmt::format("host {}: process {} was ended by signal {} ({})", settings_.host, worker_,
+    print(fmt::format("host {}: process {} was killed by signal {} ({})", settings_.host, worker_,
                       signal, strsignal(signal)));
     hold();
     constexpr int kSignalled = 128;
@@ -136,7 +137,7 @@ class Watcher {
 
   [[noreturn]] void end_stuck(nanoseconds silent) const {
     kill(worker_, SIGKILL);
-    print(fmt::format("host {}: process {} was stopped or stuck for {:.1f} s, so it was ended",
+    print(fmt::format("host {}: killed process {}: it was stopped or stuck for {:.1f} s",
                       settings_.host, worker_, std::chrono::duration<double>(silent).count()));
     hold();
     _exit(kStuck);
@@ -155,12 +156,12 @@ class Watcher {
 
   const pid_t worker_;
   const int pipe_;
-  const GuardSettings& settings_;
+  const ProcessGuardSettings& settings_;
   bool expects_ = false;
   /// The next letter is the worker's exit status.
   bool status_follows_ = false;
   std::optional<int> status_;
-  /// The worker has beaten.
+  /// The worker has sent a heartbeat.
   bool seen_ = false;
   nanoseconds heard_{};
 };
@@ -178,12 +179,13 @@ std::optional<char> state_of(pid_t process) {
 
 }  // namespace
 
-std::unique_ptr<Guard> Guard::start(const GuardSettings& settings) {
+std::unique_ptr<ProcessGuard> ProcessGuard::start(const ProcessGuardSettings& settings) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
     throw DeviceError(fmt::format("pipe2: {}", std::strerror(errno)));
   }
   const pid_t guard = getpid();
+  (void)std::signal(SIGCHLD, SIG_DFL);  // If it were ignored, the system would reap the worker.
   const sigset_t signals = guard_signals();
   sigset_t before;
   pthread_sigmask(SIG_BLOCK, &signals, &before);
@@ -196,30 +198,32 @@ std::unique_ptr<Guard> Guard::start(const GuardSettings& settings) {
     Watcher(worker, ends[0], settings).run();
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setpgid(0, 0);  // Signals to the group come once, from the guard.
   if (getppid() != guard) {
     _exit(kStuck);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(ends[0]);
-  return std::unique_ptr<Guard>(new Guard(ends[1], settings));
+  return std::unique_ptr<ProcessGuard>(new ProcessGuard(ends[1], settings));
 }
 
-Guard::Guard(int pipe, const GuardSettings& settings) : pipe_(pipe), silence_(settings.silence) {}
+ProcessGuard::ProcessGuard(int pipe, const ProcessGuardSettings& settings)
+    : pipe_(pipe), silence_(settings.silence) {}
 
-Guard::~Guard() { close(pipe_); }
+ProcessGuard::~ProcessGuard() { close(pipe_); }
 
-void Guard::beat() {
+void ProcessGuard::beat() {
   // A full pipe already has beats that the guard has not read.
   [[maybe_unused]] const ssize_t written = write(pipe_, &kBeat, 1);
   check_guard();
 }
 
-void Guard::end(int status) {
+void ProcessGuard::end(int status) {
   const std::array<char, 2> letters{kEnd, static_cast<char>(status)};
   [[maybe_unused]] const ssize_t written = write(pipe_, letters.data(), letters.size());
 }
 
-void Guard::check_guard() {
+void ProcessGuard::check_guard() {
   const pid_t guard = getppid();
   if (state_of(guard) != 'T') {
     stopped_since_ = {};
@@ -228,8 +232,7 @@ void Guard::check_guard() {
   const nanoseconds time = now();
   stopped_since_ = stopped_since_.count() == 0 ? time : stopped_since_;
   if (time - stopped_since_ > silence_) {
-    print(fmt::format("process {}, which guards process {}, was stopped, so both are ended", guard,
-                      getpid()));
+    print(fmt::format("killed process {}: its guard, process {}, was stopped", getpid(), guard));
     kill(guard, SIGKILL);
   }
 }

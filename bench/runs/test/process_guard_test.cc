@@ -1,4 +1,4 @@
-#include "variable_mgmt/world/guard.h"
+#include "bench/runs/process_guard.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -13,11 +13,11 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Starts a guard whose worker does `work`, and returns the guard's process.
-pid_t start(const std::function<void(Guard& guard)>& work,
+pid_t start(const std::function<void(ProcessGuard& guard)>& work,
             std::chrono::nanoseconds finish = std::chrono::hours(1)) {
   const pid_t process = fork();
   if (process == 0) {
-    const auto guard = Guard::start(
+    const auto guard = ProcessGuard::start(
         {.host = "a", .silence = milliseconds(300), .hold = milliseconds(0), .finish = finish});
     work(*guard);
     _exit(0);
@@ -32,28 +32,28 @@ int status_of(pid_t process) {
   return WEXITSTATUS(status);
 }
 
-TEST(Guard, ExitsWithTheStatusOfItsWorker) {
-  EXPECT_EQ(status_of(start([](Guard&) { _exit(7); })), 7);
+TEST(ProcessGuard, ExitsWithTheStatusOfItsWorker) {
+  EXPECT_EQ(status_of(start([](ProcessGuard&) { _exit(7); })), 7);
 }
 
-TEST(Guard, ReportsTheSignalThatEndedItsWorker) {
-  EXPECT_EQ(status_of(start([](Guard& guard) {
+TEST(ProcessGuard, ReportsTheSignalThatEndedItsWorker) {
+  EXPECT_EQ(status_of(start([](ProcessGuard& guard) {
               guard.beat();
               raise(SIGKILL);
             })),
             128 + SIGKILL);
 }
 
-TEST(Guard, EndsAWorkerThatIsStopped) {
-  EXPECT_EQ(status_of(start([](Guard& guard) {
+TEST(ProcessGuard, EndsAWorkerThatIsStopped) {
+  EXPECT_EQ(status_of(start([](ProcessGuard& guard) {
               guard.beat();
               raise(SIGSTOP);
             })),
             75);
 }
 
-TEST(Guard, LeavesAWorkerAloneAfterItsLastBeat) {
-  EXPECT_EQ(status_of(start([](Guard& guard) {
+TEST(ProcessGuard, LeavesAWorkerAloneAfterItsLastBeat) {
+  EXPECT_EQ(status_of(start([](ProcessGuard& guard) {
               guard.beat();
               guard.end(4);
               usleep(700'000);
@@ -62,9 +62,9 @@ TEST(Guard, LeavesAWorkerAloneAfterItsLastBeat) {
             3);
 }
 
-TEST(Guard, EndsAWorkerThatDoesNotFinish) {
+TEST(ProcessGuard, EndsAWorkerThatDoesNotFinish) {
   EXPECT_EQ(status_of(start(
-                [](Guard& guard) {
+                [](ProcessGuard& guard) {
                   guard.beat();
                   guard.end(4);
                   sleep(1'000'000);
@@ -73,13 +73,13 @@ TEST(Guard, EndsAWorkerThatDoesNotFinish) {
             4);
 }
 
-TEST(Guard, ForwardsSignals) {
+TEST(ProcessGuard, ForwardsSignals) {
   // SIGUSR1 is blocked before the split, so that it cannot come too early.
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGUSR1);
   sigprocmask(SIG_BLOCK, &set, nullptr);
-  const pid_t guard = start([&](Guard&) {
+  const pid_t guard = start([&](ProcessGuard&) {
     int signal = 0;
     sigwait(&set, &signal);
     _exit(5);
