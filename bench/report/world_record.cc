@@ -126,9 +126,9 @@ std::vector<std::string> rank_warnings(std::span<const WorldRank> ranks,
       ranks, "governor", [](const WorldRank& rank) -> auto& { return rank.governor; }, name_of,
       warnings);
   std::vector<double> computing;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    if (ranks[rank].computing.known()) {
-      computing.push_back(ranks[rank].computing.value());
+  for (const WorldRank& rank : ranks) {
+    if (rank.computing.known()) {
+      computing.push_back(rank.computing.value());
     }
   }
   if (computing.size() != ranks.size()) {

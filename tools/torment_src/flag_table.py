@@ -42,6 +42,8 @@ class Flag:
 
 _FLAG = re.compile(r" {1,4}(?:-\w, )?--(\w+)(?:\[?=([A-Z]+)\]?)?(?: +(\S.*))?")
 _FEWEST = 50
+# They start another program, whose output and exit status are not ours.
+_START_MPIRUN = {"np", "hosts"}
 
 
 def parse_help(text: str) -> list[Flag]:
@@ -61,7 +63,8 @@ def parse_help(text: str) -> list[Flag]:
             current = ""
     if len(found) < _FEWEST:
         raise HelpError(f"the help lists {len(found)} flags, fewer than {_FEWEST}")
-    return [Flag(name, kinds[name], " ".join(words)) for name, words in found.items()]
+    return [Flag(name, kinds[name], " ".join(words)) for name, words in found.items()
+            if name not in _START_MPIRUN]
 
 
 def _printed(bench: str, *args: str) -> str | None:
