@@ -5,8 +5,8 @@
 
 #include <sstream>
 
-#include "bench/flags/table.h"
 #include "models/base/errors.h"
+#include "variable_mgmt/collectives/buckets.h"
 
 namespace bench {
 namespace {
@@ -62,8 +62,7 @@ TEST(AllReduceOptions, ShowTheirDefaults) {
   print_usage(out);
   EXPECT_THAT(out.str(), HasSubstr("default 1K:256M:4\n"));
   EXPECT_EQ(read({}).bucket_mb, 0);
-  EXPECT_THAT(out.str(), HasSubstr(fmt::format("(bench: {})",
-                                               *find_flag("allreduce_bucket_mb")->default_text)));
+  EXPECT_THAT(out.str(), HasSubstr(fmt::format("(bench: {})", BucketLimits().bytes >> 20U)));
 }
 
 TEST(AllReduceOptions, ReadSeveralSpecs) {
