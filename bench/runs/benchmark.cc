@@ -122,16 +122,13 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
 [[noreturn]] void end_after_failure(World& world, const std::exception& error) {
   world.fail(fmt::format("{}: {}", world.name(world.rank()), error.what()));
   world.wait_for_end();
-  const bool lost_first = world.has_lost(0);
-  if (world.rank() == 0 || lost_first) {
-    std::cerr << "bench: " << printable(world.failure()) << std::endl;
-  }
-  std::cout << std::flush;
-  if (world.rank() != 0 && !lost_first) {
+  if (world.rank() != 0 && !world.has_lost(0)) {
     // When a process fails, the launcher ends all others. Rank 0 may still write the record, so let
-    // it be the first.
-    std::this_thread::sleep_for(std::chrono::seconds(30));
+    // it be the first. If this process still exists afterwards, rank 0 does not.
+    std::this_thread::sleep_for(std::chrono::seconds(10));
   }
+  std::cerr << "bench: " << printable(world.failure()) << std::endl;
+  std::cout << std::flush;
   _exit(exit_status_of(error));
 }
 
