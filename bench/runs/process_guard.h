@@ -11,8 +11,9 @@ namespace bench {
 struct ProcessGuardSettings {
   /// This process's host, for messages.
   std::string host;
-  /// A worker that sends no heartbeat for this time is stuck.
-  std::chrono::nanoseconds silence = std::chrono::seconds(3);
+  /// A worker that sends no heartbeat for this time is stuck. Shorter than WorldSettings::silence:
+  /// if the other ranks ended the run first, the launcher would end this guard before it reports.
+  std::chrono::nanoseconds silence = std::chrono::seconds(2);
   /// How long the guard outlives a killed worker, unless the launcher ends it. Otherwise the
   /// launcher would end the other ranks before they notice and report the loss.
   std::chrono::nanoseconds hold = std::chrono::seconds(30);
