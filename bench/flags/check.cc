@@ -142,9 +142,7 @@ void check_support(const GivenFlag& flag, const TypedValue& value) {
     }
   }
   const std::string& text = row.type == FlagType::kBool ? value.text : flag.text;
-  const bool has_reason = !support.unbuilt.empty() && value.text == support.unbuilt;
-  const std::string why = has_reason ? std::string(support.unbuilt_why) : refusal_of(support);
-  throw UsageError(fmt::format("{}: {}; {}", written(row, text), why, advice(row)));
+  throw UsageError(fmt::format("{}: {}; {}", written(row, text), refusal_of(support), advice(row)));
 }
 
 }  // namespace bench

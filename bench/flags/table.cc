@@ -35,9 +35,6 @@ constexpr std::string_view kDatasets =
 constexpr std::string_view kStrategies =
 #include "variable_mgmt/strategies/strategies.inc"
     ;
-constexpr std::string_view kStrategiesAndUnbuilt =
-#include "variable_mgmt/strategies/strategies.inc"
-    "distributed_replicated";
 #undef BENCH_STRATEGY
 
 constexpr Accepted anything() { return {}; }

@@ -86,8 +86,6 @@ struct FlagSupport {
   std::string_view not_applicable = {};  ///< why other values are refused; empty: not built yet
   std::string_view no_effect = {};       ///< why the flag has no effect; printed once if given
   std::string_view notice = {};          ///< another notice; printed once if given
-  std::string_view unbuilt = {};         ///< the value to which `unbuilt_why` applies
-  std::string_view unbuilt_why = {};     ///< why it is refused: "needs wings, ..."
   /// For kDefaultOnly: a value besides the default that requests nothing either and is accepted.
   std::optional<std::string_view> idle_value = {};
 
@@ -104,12 +102,6 @@ struct FlagSupport {
   constexpr FlagSupport unless(std::string_view value) const {
     FlagSupport changed = *this;
     changed.idle_value = value;
-    return changed;
-  }
-  constexpr FlagSupport lacking(std::string_view value, std::string_view why) const {
-    FlagSupport changed = *this;
-    changed.unbuilt = value;
-    changed.unbuilt_why = why;
     return changed;
   }
   constexpr FlagSupport noticed(std::string_view text) const {

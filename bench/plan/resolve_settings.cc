@@ -322,6 +322,7 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   Execution& execution = settings.execution;
   workload.process = place.process;
   workload.processes = place.processes;
+  workload.servers = place.servers;
   workload.dataset = &resolve_dataset(flags);
   workload.model = &resolve_model(flags, *workload.dataset);
   if (flags.data_dir) {

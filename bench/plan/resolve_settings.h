@@ -9,6 +9,8 @@ namespace bench {
 struct ProcessPlace {
   int process = 0;
   int processes = 1;
+  /// Processes that hold the variables, in addition to these.
+  int servers = 0;
 };
 
 /// Resolves the settings of a run from its flags. Throws UsageError for a model, dataset or value

@@ -160,6 +160,11 @@ std::string joined_gradients_notice(const RunSettings& settings) {
                ? fmt::format("{:g}", begin)
                : fmt::format("{:g} at the first step and {:g} at the last", begin, end);
   };
+  if (workload.servers > 0) {
+    return fmt::format(
+        "each of {} workers makes its own update in every step, at a learning rate of {}",
+        workload.processes, over_the_run(summed ? workload.towers : 1));
+  }
   if (!summed) {
     return fmt::format(
         "the gradients of {} devices are averaged: the effective learning rate is {}",
@@ -267,7 +272,8 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
   }
   // ResNet's own learning rate compensates for the sum.
   settings.workload.learning_rate.summed_devices =
-      settings.workload.reduction == GradientReduction::sum ? settings.workload.all_towers() : 1;
+      settings.workload.reduction == GradientReduction::sum ? settings.workload.towers_of_update()
+                                                            : 1;
 }
 
 }  // namespace bench

@@ -80,7 +80,8 @@ LossScaleRule loss_scale_rule(const Workload& workload) {
 
 bool all_reduces(const Workload& workload) {
   const std::string_view name = workload.strategy->name;
-  return workload.training() && name != "parameter_server" && name != "independent";
+  return workload.training() && name != "parameter_server" && name != "distributed_replicated" &&
+         name != "independent";
 }
 
 RunSettings of_tower(RunSettings settings, int tower) {
@@ -92,6 +93,7 @@ StrategySettings strategy_settings(const RunSettings& settings) {
   const Workload& workload = settings.workload;
   StrategySettings result{.optimizer = workload.optimizer,
                           .one_holder = settings.execution.sharing.one_holder,
+                          .served = workload.servers > 0,
                           .relaxed = workload.relaxed,
                           .staged = workload.staged,
                           .sums = settings.execution.sharing.sums};
@@ -100,13 +102,13 @@ StrategySettings strategy_settings(const RunSettings& settings) {
     result.sums.narrow = workload.dtype;
   }
   if (workload.reduction == GradientReduction::sum) {
-    result.optimizer.weight_decay *= workload.all_towers();
+    result.optimizer.weight_decay *= workload.towers_of_update();
   }
   return result;
 }
 
 double gradient_scale(const Workload& workload) {
-  return workload.reduction == GradientReduction::mean ? 1.0 / workload.all_towers() : 1.0;
+  return workload.reduction == GradientReduction::mean ? 1.0 / workload.towers_of_update() : 1.0;
 }
 
 }  // namespace bench

@@ -132,6 +132,8 @@ struct Workload {
   /// The number of processes, each with that many towers, and this process's number among them.
   int processes = 1;
   int process = 0;
+  /// Other processes, which hold the variables; 0: the towers do.
+  int servers = 0;
   /// Height and width of the network's input, in pixels.
   std::int64_t image_size = 0;
   std::int64_t num_classes = 0;
@@ -165,6 +167,8 @@ struct Workload {
   /// The number of towers of all processes, and of the processes before this one.
   [[nodiscard]] int all_towers() const { return towers * processes; }
   [[nodiscard]] int towers_before() const { return towers * process; }
+  /// The number of towers whose gradients make one update.
+  [[nodiscard]] int towers_of_update() const { return servers > 0 ? towers : all_towers(); }
   /// Images per step of this process's devices, and of all devices.
   [[nodiscard]] std::int64_t process_batch() const { return batch * towers; }
   [[nodiscard]] std::int64_t global_batch() const { return batch * all_towers(); }

@@ -14,6 +14,7 @@
 #include "bench/runs/output_check.h"
 #include "bench/runs/repeats.h"
 #include "bench/runs/scaling.h"
+#include "bench/runs/serve.h"
 #include "bench/runs/start_processes.h"
 #include "bench/runs/sweep.h"
 #include "bench/runs/verify_command.h"
@@ -22,6 +23,7 @@
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "results/record/build_info.h"
+#include "variable_mgmt/servers/server_link.h"
 
 namespace bench {
 namespace {
@@ -59,11 +61,15 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   World& world = *host.world.world;
   check_equal_builds(world);
   check_equal_flags(world, parsed);
-  agreed(world, [&] {
+  const Roles roles = agreed(world, [&] {
     check_number_of_processes(parsed.flags, world.size());
-    return true;
+    return roles_of(parsed.flags, world.size());
   });
   check_built_in_world(world, parsed);
+  world.set_workers(roles.workers);
+  if (world.rank() >= roles.workers) {
+    return serve(parsed, roles, world);
+  }
   if (parsed.flags.verify) {
     const int status = run_verification(parsed, host);
     if (status != 0) {
@@ -74,8 +80,8 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     return status;
   }
   const RunSettings settings = agreed(world, [&] {
-    RunSettings resolved =
-        resolve_settings(parsed, {.process = world.rank(), .processes = world.size()});
+    RunSettings resolved = resolve_settings(
+        parsed, {.process = world.rank(), .processes = roles.workers, .servers = roles.servers});
     settle_in_world(resolved, world);
     return settings_of_scaled(settings_of_repeat(std::move(resolved)));
   });
@@ -139,6 +145,7 @@ int refuse(World& world, const WorldRefusal& refusal, std::ostream& err) {
     err << "bench: " << printable(refusal.what()) << "\n";
   }
   const int status = exit_status_of(refusal);
+  end_servers(world, status);
   world.leave(status);
   return status;
 }
@@ -146,6 +153,7 @@ int refuse(World& world, const WorldRefusal& refusal, std::ostream& err) {
 /// Leaves the world, after which the process exits with this status. Returns the status.
 int leave(RunHost& host, int status) {
   World& world = *host.world.world;
+  end_servers(world, status);
   world.leave(status);
   if (!host.world.several()) {
     return status;

@@ -100,6 +100,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   if (host.world.several() && world.failure().empty()) {
     record.world = {.launcher = host.world.launcher,
                     .mpi = world.library(),
+                    .parameter_servers = world.size() - world.workers(),
                     .ranks = read_ranks(world.gather(rank_text(record, measured.session)))};
     for (std::string& warning :
          rank_warnings(record.world->ranks, [&](int rank) { return world.name(rank); })) {

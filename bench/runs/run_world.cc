@@ -204,11 +204,14 @@ void check_built_in_world(const World& world, const ParseResult& parsed) {
   };
   const Flags& flags = parsed.flags;
   const std::string& update = flags.variable_update;
-  const bool all_reduces = update == "horovod" || update == "collective_all_reduce" ||
-                           update == "distributed_all_reduce";
+  const bool separate = update == "replicated" || update == "independent";
   for (const Unbuilt& unbuilt : std::initializer_list<Unbuilt>{
-           {!all_reduces && !flags.forward_only, fmt::format("--variable_update={}", update),
+           {separate && !flags.forward_only, fmt::format("--variable_update={}", update),
             "use --variable_update=horovod or collective_all_reduce"},
+           {!flags.ps_hosts.empty() && flags.staged_vars, "--staged_vars", "omit it"},
+           {!flags.ps_hosts.empty() && flags.fp16_enable_auto_loss_scale,
+            "--fp16_enable_auto_loss_scale with parameter servers",
+            "give a loss scale with --fp16_loss_scale"},
            {flags.verify.has_value(), "--verify", "start one process"},
            {!parsed.batch.fixed(), "--batch_size=" + flags.batch_size, "give one batch size"},
            {flags.scaling_sweep.has_value(), "--scaling_sweep", "omit it"},

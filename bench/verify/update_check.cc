@@ -94,58 +94,58 @@ Samples take_samples(Executor& executor, const InitialValues& values, std::optio
   return samples;
 }
 
-/// Adds the other processes' gradients to those of this one, with the magnitudes of their terms.
-void add_other_processes(Samples& joined, World& world) {
-  const std::size_t bytes = joined.gradients.size() * sizeof(double);
-  std::string own(2 * bytes, '\0');
-  std::memcpy(own.data(), joined.gradients.data(), bytes);
-  std::memcpy(own.data() + bytes, joined.added.data(), bytes);
-  const std::vector<std::string> all = world.gather(own);
-  std::vector<double> theirs(2 * joined.gradients.size());
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    if (static_cast<int>(rank) == world.rank()) {
-      continue;
-    }
-    check(all[rank].size() == own.size(), "the processes have different variables");
-    std::memcpy(theirs.data(), all[rank].data(), all[rank].size());
-    for (std::size_t i = 0; i < joined.gradients.size(); ++i) {
-      joined.gradients[i] += theirs[i];
-      joined.added[i] += theirs[joined.gradients.size() + i];
-    }
-  }
-}
-
-/// The samples with the sums of the gradients of all towers and processes.
-Samples joined_samples(std::span<const Samples> all, World* world) {
+/// The samples with the sums of the gradients of all towers or processes.
+Samples joined_samples(std::span<const Samples> all) {
   Samples joined = all.front();
-  for (const Samples& samples : all.subspan(1)) {
-    for (std::size_t i = 0; i < joined.gradients.size(); ++i) {
+  for (std::size_t i = 0; i < joined.gradients.size(); ++i) {
+    double added = std::abs(joined.added[i]);
+    for (const Samples& samples : all.subspan(1)) {
       joined.gradients[i] += samples.gradients[i];
-      joined.added[i] = std::abs(joined.added[i]) + std::abs(samples.gradients[i]);
+      added += std::abs(samples.added[i]);
     }
-  }
-  std::transform(joined.added.begin(), joined.added.end(), joined.added.begin(),
-                 [](double added) { return std::abs(added); });
-  if (world != nullptr) {
-    add_other_processes(joined, *world);
-  }
-  for (std::size_t i = 0; i < joined.added.size(); ++i) {
-    joined.added[i] = std::copysign(joined.added[i], joined.gradients[i]);
+    joined.added[i] = std::copysign(added, joined.gradients[i]);
   }
   return joined;
+}
+
+/// Every worker's samples, by rank.
+std::vector<Samples> samples_of_workers(const Samples& own, World& world) {
+  const std::size_t bytes = own.gradients.size() * sizeof(double);
+  std::string text(2 * bytes, '\0');
+  std::memcpy(text.data(), own.gradients.data(), bytes);
+  std::memcpy(text.data() + bytes, own.added.data(), bytes);
+  std::vector<Samples> workers;
+  for (const std::string& received : world.gather(text)) {
+    check(received.size() == text.size(), "the processes have different variables");
+    workers.push_back(own);
+    std::memcpy(workers.back().gradients.data(), received.data(), bytes);
+    std::memcpy(workers.back().added.data(), received.data() + bytes, bytes);
+  }
+  return workers;
+}
+
+/// The samples of each update of a step, which are made in this order.
+std::vector<Samples> samples_of_step(std::span<const Samples> towers, World* world, bool served) {
+  std::vector<Samples> samples{joined_samples(towers)};
+  if (world == nullptr) {
+    return samples;
+  }
+  samples = samples_of_workers(samples.front(), *world);
+  return served ? samples : std::vector{joined_samples(samples)};
 }
 
 /// The samples' variables before the updates and after each.
 using Course = std::vector<std::vector<double>>;
 
-Course reference_course(const Samples& samples, OptimizerSettings settings,
+Course reference_course(std::span<const Samples> step, OptimizerSettings settings,
                         const Updates& updates) {
+  const Samples& first = step.front();
   settings.dtype = DType::f64;
   const auto reference = make_reference_backend();
-  const auto optimizer = reference->make_optimizer(settings, samples.segments);
+  const auto optimizer = reference->make_optimizer(settings, first.segments);
   const auto stream = reference->make_stream();
   std::vector<std::vector<double>> slots(row_of(settings.rule).slots(),
-                                         std::vector<double>(samples.variables.size()));
+                                         std::vector<double>(first.variables.size()));
   std::vector<void*> places;
   for (std::vector<double>& slot : slots) {
     places.push_back(slot.data());
@@ -153,26 +153,27 @@ Course reference_course(const Samples& samples, OptimizerSettings settings,
   StepState state;
   state.set_loss_scale(kLossScale);
   optimizer->reset(*stream, places, &state);
-  Course course{samples.variables};
-  const std::vector<double> none(samples.gradients.size());
-  std::vector<double> nudged = samples.gradients;
-  for (std::size_t i = 0; i < nudged.size(); ++i) {
-    nudged[i] += kNudge * samples.added[i];
-  }
+  Course course{first.variables};
+  const std::vector<double> none(first.gradients.size());
   for (std::size_t i = 0; i < updates.parameters.size(); ++i) {
     const std::vector<double> decaying =
         i < updates.without ? none : course[i - std::min(i, updates.lag)];
     course.push_back(course.back());
     state.parameters = updates.parameters[i];
-    const std::vector<double>& gradients = i < updates.without   ? none
-                                           : i == updates.nudged ? nudged
-                                                                 : samples.gradients;
-    optimizer->launch(*stream,
-                      {.variables = course.back().data(),
-                       .gradients = gradients.data(),
-                       .decaying = decaying.data(),
-                       .slots = places},
-                      &state);
+    for (const Samples& samples : step) {
+      std::vector<double> gradients = i < updates.without ? none : samples.gradients;
+      if (i >= updates.without && i == updates.nudged) {
+        for (std::size_t j = 0; j < gradients.size(); ++j) {
+          gradients[j] += kNudge * samples.added[j];
+        }
+      }
+      optimizer->launch(*stream,
+                        {.variables = course.back().data(),
+                         .gradients = gradients.data(),
+                         .decaying = decaying.data(),
+                         .slots = places},
+                        &state);
+    }
   }
   stream->synchronize();
   return course;
@@ -182,16 +183,16 @@ Course reference_course(const Samples& samples, OptimizerSettings settings,
 /// gradient and of the decay. An effect is the change at the end, relative to the change of the
 /// cause. If causes cancel each other, rounding weighs more than their sum shows. If a rule divides
 /// by their size, it weighs less.
-std::vector<double> magnitudes(const Samples& samples, const OptimizerSettings& settings,
+std::vector<double> magnitudes(std::span<const Samples> step, const OptimizerSettings& settings,
                                const Updates& updates, const Course& course) {
-  std::vector<double> sums(samples.variables.size());
+  std::vector<double> sums(step.front().variables.size());
   for (const std::vector<double>& variables : course) {
     for (std::size_t i = 0; i < sums.size(); ++i) {
       sums[i] += std::abs(variables[i]);
     }
   }
   const auto add_share = [&](const OptimizerSettings& nudged, const Updates& moving) {
-    const Course moved = reference_course(samples, nudged, moving);
+    const Course moved = reference_course(step, nudged, moving);
     for (std::size_t i = 0; i < sums.size(); ++i) {
       sums[i] += std::abs(moved.back()[i] - course.back()[i]) / kNudge;
     }
@@ -300,15 +301,17 @@ double largest_update_difference(Towers& towers, const StrategySettings& setting
   });
   towers.run(
       [&](int number) { update(towers[number], *towers.update(number), settings, updates); });
+  std::vector<Samples> step;
   if (joined) {
-    std::fill(samples.begin(), samples.end(), joined_samples(samples, world));
+    step = samples_of_step(samples, world, settings.served);
   }
   std::vector<double> differences(count);
   towers.run([&](int number) {
     const auto place = static_cast<std::size_t>(number);
-    const Course course = reference_course(samples[place], settings.optimizer, updates);
-    const std::vector<double> added =
-        magnitudes(samples[place], settings.optimizer, updates, course);
+    const std::span<const Samples> used =
+        joined ? std::span<const Samples>(step) : std::span(samples).subspan(place, 1);
+    const Course course = reference_course(used, settings.optimizer, updates);
+    const std::vector<double> added = magnitudes(used, settings.optimizer, updates, course);
     differences[place] = difference_of(towers[number].executor(), course.back(), added);
   });
   // A NaN counts as the largest.

@@ -177,9 +177,9 @@ void check_update(const VerifiedRun& run, Verification& result) {
        .measured = difference,
        .stored = 0,
        .deviation = difference,
-       .tolerance =
-           update_tolerance(run.strategy.sums.narrow,
-                            run.towers.size() * (run.world == nullptr ? 1 : run.world->size()))});
+       .tolerance = update_tolerance(
+           run.strategy.sums.narrow,
+           run.towers.size() * (run.world == nullptr ? 1 : run.world->workers()))});
 }
 
 }  // namespace

@@ -293,7 +293,8 @@ struct WorldRank {
 /// The processes that computed together.
 struct World {
   std::string launcher{};
-  std::string mpi{};  ///< Library and version.
+  std::string mpi{};          ///< Library and version.
+  int parameter_servers = 0;  ///< Further processes, which hold the variables.
   std::vector<WorldRank> ranks{};
 };
 

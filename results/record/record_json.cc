@@ -288,6 +288,7 @@ void put_scaling(Section out, const Scaling& scaling) {
 void put_world(Section out, const World& world) {
   out.put("launcher", world.launcher);
   out.put("mpi", world.mpi);
+  out.put("parameter_servers", world.parameter_servers);
   out.put_list("ranks", world.ranks, [](Section& item, const WorldRank& rank) {
     item.put("host", rank.host);
     item.put("cpu", rank.cpu);

@@ -1,6 +1,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "models/base/errors.h"
+#include "variable_mgmt/servers/server_link.h"
 #include "variable_mgmt/strategies/late_gradients.h"
 #include "variable_mgmt/strategies/own_strategies.h"
 #include "variable_mgmt/strategies/range_optimizer.h"
@@ -10,7 +12,9 @@ namespace {
 
 std::vector<RegionRange> parts_of(std::span<const OptimizerSegment> segments, int towers,
                                   const StrategySettings& settings) {
-  return settings.one_holder ? whole_region(segments, towers) : divide_region(segments, towers);
+  // With server processes, the first tower exchanges gradients and variables for all.
+  return settings.one_holder || settings.served ? whole_region(segments, towers)
+                                                : divide_region(segments, towers);
 }
 
 std::vector<RegionRange> parts_of(const TowerContext& context, const StrategySettings& settings) {
@@ -19,7 +23,8 @@ std::vector<RegionRange> parts_of(const TowerContext& context, const StrategySet
 }
 
 /// Every variable has one holder, which adds the towers' gradients and updates it. Then all towers
-/// receive its value.
+/// receive its value. If there are server processes, the holder sends the sum there instead, and
+/// receives the new value.
 class ParameterServer final : public UpdateStrategy {
  public:
   ParameterServer(const TowerContext& context, const StrategySettings& settings)
@@ -33,9 +38,16 @@ class ParameterServer final : public UpdateStrategy {
                    parts_of(context, settings)),
         votes_(context.communicator.votes),
         number_(static_cast<std::size_t>(context.number)),
-        optimizer_(context.tower, settings.optimizer, gradients_.own()),
         automatic_(settings.optimizer.loss_scale.automatic) {
     gradients_.prepare_to_add();
+    if (settings.served) {
+      check(!settings.staged && !automatic_, "parameter server: not built for several processes");
+      if (context.number == 0) {
+        connect(context, settings);
+      }
+      return;
+    }
+    optimizer_.emplace(context.tower, settings.optimizer, gradients_.own());
     if (settings.staged) {
       held_ = tower_.backend().allocate(tower_.executor().variables().bytes);
       late_.emplace(tower_);
@@ -55,13 +67,18 @@ class ParameterServer final : public UpdateStrategy {
       judge_together(gradients.data);
     }
     exchanged_ = std::chrono::steady_clock::now() - begin;
-    if (held_ == nullptr) {
-      optimizer_.launch(variables.data, gradients.data);
+    if (servers_) {
+      exchange(gradients, variables);
+      exchanged_ = std::chrono::steady_clock::now() - begin;
+    } else if (held_ == nullptr) {
+      if (optimizer_) {
+        optimizer_->launch(variables.data, gradients.data);
+      }
     } else {
       // The towers compute next with the variables that were held before this update.
       late_->note_variables();
       tower_.stream().copy(held_->data(), variables.data, variables.bytes);
-      optimizer_.launch(held_->data(), late_->gradients(), late_->variables());
+      optimizer_->launch(held_->data(), late_->gradients(), late_->variables());
       late_->renew();
     }
     const auto updated = std::chrono::steady_clock::now();
@@ -80,7 +97,13 @@ class ParameterServer final : public UpdateStrategy {
   }
 
   void reset() override {
-    optimizer_.reset();
+    if (servers_) {
+      tower_.wait();
+      servers_->set_variables(bytes_of(tower_.executor().variables()));
+    }
+    if (optimizer_) {
+      optimizer_->reset();
+    }
     if (held_ != nullptr) {
       late_->forget();
       hold();
@@ -94,9 +117,29 @@ class ParameterServer final : public UpdateStrategy {
     tower_.stream().copy(variables.data, held_->data(), variables.bytes);
   }
 
+  static std::byte* bytes_of(const TensorView& region) {
+    return static_cast<std::byte*>(region.data);
+  }
+
+  void connect(const TowerContext& context, const StrategySettings& settings) {
+    check(tower_.backend().shares_host_memory(), "parameter server: the device has own memory");
+    servers_.emplace(*context.communicator.world, tower_.executor().segments(),
+                     size_of(settings.optimizer.dtype));
+    tower_.wait();
+    servers_->set_variables(bytes_of(tower_.executor().variables()));
+  }
+
+  void exchange(const TensorView& gradients, const TensorView& variables) {
+    tower_.fetch_state();
+    tower_.wait();
+    const StepState& state = tower_.seen_state();
+    servers_->exchange(state.parameters, state.loss_scale, bytes_of(gradients),
+                       bytes_of(variables));
+  }
+
   /// Each holder checks its part of the gradients; they agree on one decision to update or skip.
   void judge_together(const void* gradients) {
-    optimizer_.judge(gradients);
+    optimizer_->judge(gradients);
     tower_.fetch_state();
     tower_.wait();
     votes_[number_] = tower_.seen_state().finite;
@@ -115,7 +158,10 @@ class ParameterServer final : public UpdateStrategy {
   SharedRegion variables_;
   std::vector<std::int32_t>& votes_;
   const std::size_t number_;
-  RangeOptimizer optimizer_;
+  /// Unset if server processes update the variables.
+  std::optional<RangeOptimizer> optimizer_;
+  /// Set on the first tower if there are server processes.
+  std::optional<ServerLink> servers_;
   std::chrono::nanoseconds exchanged_{};
   bool automatic_;
   /// Used if the towers compute with the variables of the previous step: the variables that are
@@ -128,7 +174,7 @@ class ParameterServer final : public UpdateStrategy {
 
 std::unique_ptr<UpdateStrategy> make_parameter_server(const TowerContext& context,
                                                       const StrategySettings& settings) {
-  return context.communicator.barrier.size() == 1 && !settings.staged
+  return context.communicator.barrier.size() == 1 && !settings.staged && !settings.served
              ? make_independent(context, settings)
              : std::make_unique<ParameterServer>(context, settings);
 }
@@ -138,6 +184,12 @@ std::vector<StrategyMemory> parameter_server_memory(std::span<const OptimizerSeg
   const std::size_t elements = end_of(segments);
   const std::size_t region = elements * size_of(settings.optimizer.dtype);
   std::vector<StrategyMemory> memory;
+  if (settings.served) {
+    memory.resize(static_cast<std::size_t>(towers), {.communicator = towers > 1 ? 2 * region : 0});
+    // What is sent and received.
+    memory.front().communicator += 2 * region;
+    return memory;
+  }
   for (const RegionRange& part : parts_of(segments, towers, settings)) {
     // Held variables take the whole region, of which a holder uses its part.
     memory.push_back(

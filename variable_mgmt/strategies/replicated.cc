@@ -93,7 +93,7 @@ std::unique_ptr<UpdateStrategy> make_replicated(const TowerContext& context,
                                                 const StrategySettings& settings) {
   // NCCL on one device adds nothing, but lets a user try it.
   return context.communicator.barrier.size() == 1 && !settings.relaxed &&
-                 !context.communicator.by_nccl && !context.communicator.is_remote
+                 !context.communicator.by_nccl && !context.communicator.is_remote()
              ? make_independent(context, settings)
              : std::make_unique<Replicated>(context, settings);
 }

@@ -13,10 +13,10 @@ std::string_view name_of(GradientReduction reduction) {
   return reduction == GradientReduction::sum ? "sum" : "mean";
 }
 
-TowerCommunicator::TowerCommunicator(int towers, const SumSettings& sums, World* world)
+TowerCommunicator::TowerCommunicator(int towers, const SumSettings& sums, World* processes)
     : barrier(towers),
       by_nccl(adds_by_nccl(sums.spec)),
-      is_remote(world != nullptr && world->size() > 1),
+      world(processes),
       gradients(towers),
       variables(towers),
       votes(static_cast<std::size_t>(towers)) {
@@ -24,13 +24,21 @@ TowerCommunicator::TowerCommunicator(int towers, const SumSettings& sums, World*
   for (int tower = 0; tower < towers; ++tower) {
     names.push_back(fmt::format("tower {}", tower));
   }
-  if (is_remote) {
+  if (is_remote()) {
     collective = make_world_collective(*world, {.names = std::move(names)});
     return;
   }
   collective =
       make_collective({.names = std::move(names), .spec = sums.spec, .ring_order = sums.ring_order},
                       sums.nccl_timeout);
+}
+
+bool TowerCommunicator::has_servers() const {
+  return world != nullptr && world->size() > world->workers();
+}
+
+bool TowerCommunicator::is_remote() const {
+  return world != nullptr && world->size() > 1 && !has_servers();
 }
 
 void TowerCommunicator::cancel(int tower, const std::string& reason) noexcept {

@@ -62,6 +62,8 @@ struct StrategySettings {
   OptimizerSettings optimizer = {};
   /// Shared variables are on the first device instead of being distributed by size.
   bool one_holder = false;
+  /// Server processes hold the shared variables (servers/).
+  bool served = false;
   /// Apply the gradients of the previous step; zeros in the first.
   bool relaxed = false;
   /// Steps read the variables from before the last update, and apply the gradients of the previous
@@ -75,16 +77,20 @@ struct StrategySettings {
 struct TowerCommunicator {
   /// The towers add with the algorithms of `sums`; empty: shm. Throws UsageError for algorithms
   /// that are not available for that many towers.
-  /// If `world` is not null, the towers also add the other processes' gradients; it must outlive
-  /// this.
-  TowerCommunicator(int towers, const SumSettings& sums, World* world = nullptr);
+  /// If `processes` is not null, it must outlive this. If it has no parameter servers, the towers
+  /// also add the other processes' gradients.
+  TowerCommunicator(int towers, const SumSettings& sums, World* processes = nullptr);
   /// Ends the towers' waits for each other. From any thread.
   void cancel(int tower, const std::string& reason) noexcept;
 
+  /// There are other processes whose gradients are added.
+  [[nodiscard]] bool is_remote() const;
+  /// There are processes that hold the variables (servers/).
+  [[nodiscard]] bool has_servers() const;
+
   Barrier barrier;
   bool by_nccl;
-  /// There are other processes.
-  bool is_remote;
+  World* world;
   std::unique_ptr<Collective> collective;
   SharedRegion::Peers gradients;
   SharedRegion::Peers variables;

@@ -58,11 +58,17 @@ std::string World::name(int rank) const {
                                : fmt::format("rank {}", rank);
 }
 
+void World::set_workers(int workers) {
+  check(workers >= 1 && workers <= size_, "world: the number of workers is wrong");
+  workers_ = workers;
+}
+
 std::vector<std::string> World::gather(const std::string& text) {
-  if (size_ == 1) {
+  check(rank_ < workers_, "world: only workers gather");
+  if (workers_ == 1) {
     return {text};
   }
-  const auto task = std::make_shared<Gather>(text, rank_, size_);
+  const auto task = std::make_shared<Gather>(text, rank_, workers_);
   std::future<std::vector<std::string>> result = task->result();
   submit(task);
   return result.get();
@@ -209,6 +215,7 @@ void World::begin(std::unique_ptr<Transport> transport) {
   transport_ = std::move(transport);
   rank_ = transport_->rank();
   size_ = transport_->size();
+  workers_ = size_;
   library_ = transport_->library();
   peers_ = std::vector<Peer>(static_cast<std::size_t>(size_));
   const nanoseconds now = settings_.now();

@@ -65,7 +65,7 @@ struct WorldSettings {
 /// The processes of a run. A separate thread sends a beat to all other processes every half second.
 /// So the others notice a lost process whatever they do.
 ///
-/// gather() and agree() wait for all ranks, which must call them in the same order. They throw
+/// gather() and agree() wait for all workers, which must call them in the same order. They throw
 /// Cancelled, with the cause, once the world has failed. Any thread may call every function.
 class World {
  public:
@@ -81,6 +81,11 @@ class World {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
+  /// The ranks below this number are the workers: at first, all of them.
+  [[nodiscard]] int workers() const { return workers_; }
+  /// Leaves the ranks from `workers` on out of gather() and agree(), which they must not call. Call
+  /// it once, on all ranks, after the same calls.
+  void set_workers(int workers);
   [[nodiscard]] const std::string& library() const { return library_; }
   /// "rank 2 (host b)".
   [[nodiscard]] std::string name(int rank) const;
@@ -90,10 +95,10 @@ class World {
   /// memory of its requests. Later calls do nothing.
   void leave(int status);
 
-  /// Returns every rank's text, by rank.
+  /// Returns every worker's text, by rank.
   std::vector<std::string> gather(const std::string& text);
-  /// Passes if `error` is empty on all ranks. Otherwise throws UsageError on all of them, with the
-  /// name and the error of the first rank that has one.
+  /// Passes if `error` is empty on all workers. Otherwise throws UsageError on all of them, with
+  /// the name and the error of the first worker that has one.
   void agree(const std::string& error);
 
   /// Reports what this rank does now, for the messages of other ranks: "planning".
@@ -155,6 +160,7 @@ class World {
 
   int rank_ = 0;
   int size_ = 1;
+  int workers_ = 1;
   std::string library_;
   WorldSettings settings_;
 

@@ -132,7 +132,6 @@ TEST(ParseFlags, NamesTheValuesThatAreBuilt) {
   EXPECT_EQ(refusal({"--nouse_datasets"}),
             "--nouse_datasets: not built yet; only --use_datasets is accepted");
   EXPECT_EQ(refusal({"--train_dir=x"}), "--train_dir=x: not built yet; omit it");
-  EXPECT_THAT(refusal({"--variable_update=distributed_replicated"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--batch_group_size=2"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--ml_perf"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--fp16_vars"}), HasSubstr("not built yet"));
@@ -142,11 +141,6 @@ TEST(ParseFlags, NamesTheValuesThatAreBuilt) {
 
 TEST(ParseFlags, SuggestsNothingThatIsNotBuilt) {
   EXPECT_EQ(refusal({"--eval"}), "--eval: not built yet; only --noeval is accepted");
-  EXPECT_EQ(
-      refusal({"--variable_update=distributed_replicated"}),
-      "--variable_update=distributed_replicated: needs several hosts, which is not built yet; "
-      "use one of parameter_server, replicated, distributed_all_reduce, collective_all_reduce, "
-      "horovod, independent");
   EXPECT_EQ(refusal({"--init_from_partial"}), "--init_from_partial needs --init_from");
 }
 

@@ -154,7 +154,7 @@ TEST(ParseFlags, RefusesUnknownValues) {
             "you mean base_loss?");
   EXPECT_THAT(refusal({"--data_format=nhcw"}), HasSubstr("did you mean NCHW or NHWC?"));
   EXPECT_THAT(refusal({"--job_name=foo"}),
-              HasSubstr("accepted: none (not built yet: ps, worker, controller)"));
+              HasSubstr("accepted: none (not applicable: ps, worker, controller)"));
   EXPECT_THAT(refusal({"--dump=graph,plans"}), HasSubstr("did you mean plan?"));
 }
 

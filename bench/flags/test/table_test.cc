@@ -179,7 +179,7 @@ TEST(DescribeValues, PutsRefusedValuesInBrackets) {
   EXPECT_EQ(describe_values(*find_flag("dump")), "graph, plan, choices, fusions");
   EXPECT_EQ(describe_values(*find_flag("device")), "cpu, gpu, reference");
   EXPECT_EQ(describe_values(*find_flag("job_name")),
-            "none (not built yet: ps, worker, controller)");
+            "none (not applicable: ps, worker, controller)");
   EXPECT_EQ(describe_values(*find_flag("resize_method")),
             "bilinear, nearest, crop (not built yet: bicubic, area, round_robin)");
   EXPECT_EQ(describe_values(*find_flag("server_protocol")),

@@ -74,7 +74,14 @@ struct JoinedRun {
   /// Called with every tower's device at the end, on the tower's thread.
   std::function<void(const Backend& device)> at_end = [](const Backend&) {};
 
-  [[nodiscard]] int all_towers() const { return towers * (world == nullptr ? 1 : world->size()); }
+  [[nodiscard]] int all_towers() const {
+    return towers * (world == nullptr ? 1 : world->workers());
+  }
+  /// The towers whose gradients make one update.
+  [[nodiscard]] int towers_of_update() const {
+    const bool with_servers = world != nullptr && world->size() > world->workers();
+    return with_servers ? towers : all_towers();
+  }
   [[nodiscard]] int towers_before() const {
     return towers * (world == nullptr ? 0 : world->rank());
   }
@@ -134,7 +141,7 @@ inline JoinedResult run_joined(const JoinedRun& run) {
   std::vector<std::unique_ptr<Backend>> backends(count);
   StrategySettings settings = run.settings;
   if (run.reduction == GradientReduction::sum) {
-    settings.optimizer.weight_decay *= run.all_towers();
+    settings.optimizer.weight_decay *= run.towers_of_update();
   }
   const InitialValues values = initial_values(joined_network(0, 1, settings.optimizer.dtype), 7);
   JoinedResult result{.losses = {},
@@ -182,7 +189,7 @@ inline JoinedResult run_joined(const JoinedRun& run) {
             {.learning_rate = kLearningRate,
              .gradient_scale =
                  run.gradient_factor *
-                 (run.reduction == GradientReduction::mean ? 1.0 / run.all_towers() : 1.0),
+                 (run.reduction == GradientReduction::mean ? 1.0 / run.towers_of_update() : 1.0),
              .number = step});
         towers.update(number)->update();
         towers.update(number)->watch();

@@ -1,8 +1,9 @@
-// The scalar model of tf_cnn_benchmarks' tests, with every way to share variables on one host.
+// The scalar model of tf_cnn_benchmarks' tests, with every way to share variables.
 // Images are x, and the loss is mean(x) * A * B, initially with A = 1 and B = 2. Weight decay and
 // learning rate are 2^-4. Batches are four of the images -1, 0, ... 14. The expected losses are
 // float64 evaluations of that model.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +22,10 @@
 #include "models/ops/spatial_mean.h"
 #include "models/passes/backward.h"
 #include "models/passes/mixed_precision.h"
+#include "variable_mgmt/servers/server_link.h"
+#include "variable_mgmt/servers/variable_server.h"
 #include "variable_mgmt/towers/towers.h"
+#include "variable_mgmt/world/test/processes.h"
 
 namespace bench {
 namespace {
@@ -94,12 +98,17 @@ struct OracleCase {
   int towers;
   const char* spec = "";
   bool one_holder = false;
+  /// Processes that hold the variables.
+  int servers = 0;
 };
 
 constexpr std::array kCases{
     OracleCase{.strategy = "parameter_server", .towers = 1},
     OracleCase{.strategy = "parameter_server", .towers = 2},
     OracleCase{.strategy = "parameter_server", .towers = 2, .one_holder = true},
+    OracleCase{.strategy = "parameter_server", .towers = 1, .servers = 2},
+    OracleCase{.strategy = "parameter_server", .towers = 2, .servers = 2},
+    OracleCase{.strategy = "distributed_replicated", .towers = 2, .servers = 1},
     OracleCase{.strategy = "replicated", .towers = 2},
     OracleCase{.strategy = "replicated", .towers = 2, .spec = "pscpu"},
     OracleCase{.strategy = "replicated", .towers = 2, .spec = "psgpu"},
@@ -110,12 +119,13 @@ constexpr std::array kCases{
 using MakeBackend = std::unique_ptr<Backend> (*)();
 
 void expect_oracle(MakeBackend make_backend, const OracleCase& row, const OracleRule& optimizer,
-                   DType dtype, double tolerance) {
+                   DType dtype, double tolerance, World* world) {
   const std::int64_t batch = kBatch / row.towers;
   const bool summed = find_strategy(row.strategy).reduction == GradientReduction::sum;
   StrategySettings settings{
       .optimizer = {.rule = optimizer.rule, .weight_decay = summed ? kDecay * row.towers : kDecay},
-      .one_holder = row.one_holder};
+      .one_holder = row.one_holder,
+      .served = row.servers > 0};
   if (*row.spec != '\0') {
     settings.sums.spec = parse_all_reduce_spec(row.spec);
   }
@@ -137,7 +147,7 @@ void expect_oracle(MakeBackend make_backend, const OracleCase& row, const Oracle
                       settings);
         return made;
       },
-      settings.sums);
+      settings.sums, world);
   std::array<float, 16> data{};
   std::iota(data.begin(), data.end(), -1.0F);
   const OracleLosses& expected = summed ? optimizer.of_sum : optimizer.of_mean;
@@ -168,10 +178,32 @@ void expect_oracle(MakeBackend make_backend, const OracleCase& row, const Oracle
   }
 }
 
+/// Trains in one process, with the row's servers in others.
+void expect_oracle_with_servers(MakeBackend make_backend, const OracleCase& row,
+                                const OracleRule& optimizer, DType dtype, double tolerance) {
+  FakeNetwork network(1 + row.servers);
+  const auto errors = run_processes(network, [&](World& world) {
+    world.set_workers(1);
+    if (world.rank() > 0) {
+      const auto backend = make_backend();
+      serve_variables(world, *backend,
+                      {.optimizer = {.rule = optimizer.rule, .weight_decay = kDecay}});
+      return;
+    }
+    expect_oracle(make_backend, row, optimizer, dtype, tolerance, &world);
+    end_servers(world, 0);
+  });
+  EXPECT_THAT(errors, testing::Each(""));
+}
+
 void expect_oracles(MakeBackend make_backend, DType dtype, double tolerance) {
   for (const OracleCase& row : kCases) {
     for (const OracleRule& optimizer : kRules) {
-      expect_oracle(make_backend, row, optimizer, dtype, tolerance);
+      if (row.servers > 0) {
+        expect_oracle_with_servers(make_backend, row, optimizer, dtype, tolerance);
+      } else {
+        expect_oracle(make_backend, row, optimizer, dtype, tolerance, nullptr);
+      }
     }
   }
 }
