@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <mutex>
 
 #include "bench/loop/batches_ahead.h"
 #include "bench/loop/feeding.h"
+#include "bench/loop/finite_results.h"
+#include "bench/loop/joint_steps.h"
 #include "bench/loop/step_outcome.h"
 #include "bench/loop/step_statistics.h"
 #include "models/base/errors.h"
@@ -51,6 +52,9 @@ class Session {
   void run() {
     parts_.stopping.begin();
     result_.first_step_at = parts_.clock.now();
+    if (settings_.workload.asynchronous) {
+      joint_.emplace(settings_.workload.processes, result_.first_step_at);
+    }
     report::print_running_warm_up(parts_.out);
     if (warm_up() == Stop::interrupted) {
       result_.stop = Stop::interrupted;
@@ -63,7 +67,9 @@ class Session {
     report::print_done_warm_up(parts_.out);
     measure();
     progress_.clear();
-    check_logits();
+    if (!settings_.workload.training() && !result_.steps.empty()) {
+      check_logits(parts_.towers, settings_.workload);
+    }
     if (result_.stop != Stop::interrupted) {
       report::print_total(parts_.out, images_per_second());
     }
@@ -137,7 +143,7 @@ class Session {
     progress_.start("warm up", parts_.stopping.limits().warmup_steps);
     Stop stop = parts_.stopping.after_warmup_steps(0);
     while (stop == Stop::none) {
-      const std::optional<StepOutcome> stepped = step();
+      const std::optional<StepOutcome> stepped = joint_step();
       if (!stepped) {
         return Stop::interrupted;
       }
@@ -168,13 +174,13 @@ class Session {
     double top_1 = 0;
     double top_5 = 0;
     for (std::int64_t i = 1; result_.stop == Stop::none; ++i) {
-      const std::optional<StepOutcome> stepped = step();
+      const std::optional<StepOutcome> stepped = joint_step();
       if (!stepped) {
         result_.stop = Stop::interrupted;
         break;
       }
       const StepOutcome& outcome = *stepped;
-      result_.wall = parts_.clock.now() - begin;
+      result_.wall = joint_ ? result_.wall + outcome.duration : parts_.clock.now() - begin;
       result_.steps.push_back(outcome.duration);
       if (outcome.device) {
         result_.device_steps.push_back(*outcome.device);
@@ -204,33 +210,34 @@ class Session {
     }
   }
 
-  /// A forward-only run has no loss, so check the logits for non-finite values.
-  void check_logits() {
-    if (settings_.workload.training() || result_.steps.empty()) {
-      return;
-    }
-    bool finite = true;
-    std::mutex mutex;
-    parts_.towers.run([&](int tower) {
-      const std::vector<float> logits =
-          parts_.towers[tower].executor().read_output_as_floats("logits");
-      const bool all =
-          std::all_of(logits.begin(), logits.end(), [](float x) { return std::isfinite(x); });
-      const std::lock_guard lock(mutex);
-      finite = finite && all;
-    });
-    if (!finite) {
-      throw LossError(
-          fmt::format("the logits of the last step are not all finite: the variables or the images "
-                      "exceed the range of {}",
-                      settings_.workload.int8 ? "int8" : name_of(settings_.workload.dtype)));
-    }
-  }
-
   /// Returns true if another step follows the next one, as far as is known.
   [[nodiscard]] bool goes_on() const {
     const auto measured = static_cast<std::int64_t>(result_.steps.size());
-    return measured + 1 < parts_.stopping.limits().steps;
+    return joint_ || measured + 1 < parts_.stopping.limits().steps;
+  }
+
+  /// step(), or with asynchronous workers as many as the next joint step needs.
+  std::optional<StepOutcome> joint_step() {
+    if (!joint_) {
+      return step();
+    }
+    std::optional<nanoseconds> duration = joint_->take();
+    while (!duration) {
+      const std::optional<StepOutcome> own = step();
+      if (!own) {
+        return std::nullopt;
+      }
+      last_own_ = *own;
+      const ServerReply reply = *parts_.towers.update(0)->reply();
+      joint_->report(parts_.clock.now(), reply.updates);
+      if (measuring_) {
+        result_.staleness.push_back(reply.staleness);
+      }
+      duration = joint_->take();
+    }
+    StepOutcome outcome = last_own_;
+    outcome.duration = *duration;
+    return outcome;
   }
 
   /// Runs one synchronous step: waits for a batch, runs it, updates the variables, reads the loss.
@@ -248,14 +255,14 @@ class Session {
       return std::nullopt;
     }
     const nanoseconds got = parts_.clock.now();
-    parameters_ = {.learning_rate = learning_rate_.at(global_step_),
+    parameters_ = {.learning_rate = learning_rate_.at(joint_ ? joint_->complete() : global_step_),
                    .gradient_scale = gradient_scale(settings_.workload),
                    .number = layer_step(settings_.workload, global_step_)};
     parts_.towers.run(run_tower_);
     feeding_.end_step();
     StepOutcome outcome = mean_outcome();
     const nanoseconds ready = parts_.clock.now();
-    if (parts_.world != nullptr) {
+    if (parts_.world != nullptr && !joint_) {
       const std::int64_t done =
           measuring_ ? static_cast<std::int64_t>(result_.steps.size()) : result_.warmup_steps;
       outcome.stop = own_stop(done + 1);
@@ -266,8 +273,9 @@ class Session {
     outcome.duration = end - begin;
     const nanoseconds agreed = parts_.world == nullptr ? nanoseconds(0) : end - ready;
     add_shares({.begun = begin, .input = got, .agreeing = agreed, .done = end});
-    check_loss(outcome.loss);
+    check_loss(outcome.loss, global_step_, settings_.workload);
     ++global_step_;
+    result_.own_steps += measuring_ ? 1 : 0;
     return outcome;
   }
 
@@ -289,27 +297,6 @@ class Session {
     outcomes_[place] = read_outcome(tower.executor());
     outcomes_[place].device = steps_[place]->device_time();
     laps.done = parts_.clock.now();
-  }
-
-  void check_loss(double loss) const {
-    if (std::isfinite(loss)) {
-      return;
-    }
-    const double decay = settings_.workload.optimizer.weight_decay;
-    if (global_step_ == 0 && decay > 1) {
-      throw LossError(fmt::format(
-          "the loss is {:g} in the first step, before any update: try a lower --weight_decay, "
-          "which is {:g}",
-          loss, decay));
-    }
-    throw LossError(
-        global_step_ == 0
-            ? fmt::format("the loss is {:g} in the first step, before any update: the variables or "
-                          "the images exceed the range of {}",
-                          loss, name_of(settings_.workload.dtype))
-            : fmt::format("the loss is {:g} after {} steps: try a lower learning rate "
-                          "(--init_learning_rate)",
-                          loss, global_step_ + 1));
   }
 
   /// The values of a tower's completed step.
@@ -371,7 +358,7 @@ class Session {
 
   /// Why the steps end after `done` of them, of which `outcome` is the last.
   [[nodiscard]] Stop stop_after(std::int64_t done, const StepOutcome& outcome) const {
-    return parts_.world == nullptr ? own_stop(done) : outcome.stop;
+    return parts_.world == nullptr || joint_ ? own_stop(done) : outcome.stop;
   }
 
   void print(std::int64_t number, const StepOutcome& outcome) {
@@ -409,6 +396,10 @@ class Session {
   std::vector<Laps> laps_;
   std::int64_t global_step_ = 0;
   bool measuring_ = false;
+  /// Set if workers are asynchronous.
+  std::optional<JointSteps> joint_;
+  /// This process's last step, if workers are asynchronous.
+  StepOutcome last_own_;
   /// When a process among several was first interrupted while it waited for its batch.
   std::optional<nanoseconds> interrupted_at_;
   /// The parameters of the current step.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "bench/loop/finite_results.h"
 #include "bench/loop/report.h"
 #include "bench/loop/step_times.h"
 #include "bench/loop/stopping_rule.h"
@@ -31,11 +32,13 @@ struct SessionParts {
   Terminal progress_terminal = {};
   /// Watches the measured steps; may be null.
   TimedWatch* watch = nullptr;
-  /// The processes of the run, which all take the same steps; null: this one alone.
+  /// The processes of the run. They all take the same steps, unless they are asynchronous. Null:
+  /// this one alone.
   World* world = nullptr;
 };
 
-/// The measurements of the loop.
+/// The measurements of the loop. If workers are asynchronous, steps are their JointSteps, as this
+/// process sees them.
 struct SessionResult {
   std::vector<std::chrono::nanoseconds> steps;
   /// The duration of each measured step on the device's clock, from begin to end; the maximum over
@@ -56,6 +59,11 @@ struct SessionResult {
   /// --scaling_sweep. Otherwise empty, as with devices that have separate memory, for the reason
   /// kNotTimedByPart.
   std::vector<StepTimes> shares;
+  /// The steps that this process took in that time. They differ from `steps` only if workers are
+  /// asynchronous.
+  std::int64_t own_steps = 0;
+  /// ServerReply::staleness of each update that this process made, if workers are asynchronous.
+  std::vector<std::int64_t> staleness;
   /// The clock when the first warm-up step (or, without any, the first step) began.
   std::chrono::nanoseconds first_step_at{};
   std::int64_t warmup_steps = 0;
@@ -72,12 +80,6 @@ struct SessionResult {
   [[nodiscard]] std::int64_t global_steps() const {
     return warmup_steps + static_cast<std::int64_t>(steps.size());
   }
-};
-
-/// The loss is no longer finite.
-class LossError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
 };
 
 /// The requested length of a run.

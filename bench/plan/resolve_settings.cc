@@ -323,6 +323,7 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   workload.process = place.process;
   workload.processes = place.processes;
   workload.servers = place.servers;
+  workload.asynchronous = !flags.cross_replica_sync;
   workload.dataset = &resolve_dataset(flags);
   workload.model = &resolve_model(flags, *workload.dataset);
   if (flags.data_dir) {

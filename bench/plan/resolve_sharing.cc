@@ -162,8 +162,9 @@ std::string joined_gradients_notice(const RunSettings& settings) {
   };
   if (workload.servers > 0) {
     return fmt::format(
-        "each of {} workers makes its own update in every step, at a learning rate of {}",
-        workload.processes, over_the_run(summed ? workload.towers : 1));
+        "each of {} workers makes its own update in every step{}, at a learning rate of {}",
+        workload.processes, workload.asynchronous ? " and does not wait for the others" : "",
+        over_the_run(summed ? workload.towers : 1));
   }
   if (!summed) {
     return fmt::format(

@@ -134,6 +134,8 @@ struct Workload {
   int process = 0;
   /// Other processes, which hold the variables; 0: the towers do.
   int servers = 0;
+  /// The processes do not wait for each other.
+  bool asynchronous = false;
   /// Height and width of the network's input, in pixels.
   std::int64_t image_size = 0;
   std::int64_t num_classes = 0;

@@ -222,14 +222,14 @@ Captured<std::span<const std::chrono::nanoseconds>> device_steps_of(const Sessio
 
 /// The time of a mean step on each tower, by part.
 void add_tower_times(std::vector<results::TowerTimes>& towers, const SessionResult& session) {
-  const auto steps = static_cast<double>(session.steps.size());
+  const auto steps = static_cast<double>(session.own_steps);
   const auto mean = [&](std::chrono::nanoseconds time) {
     return std::chrono::duration<double>(time).count() / steps;
   };
   for (std::size_t i = 0; i < towers.size(); ++i) {
-    if (session.steps.empty() || session.shares.size() != towers.size()) {
+    if (session.own_steps == 0 || session.shares.size() != towers.size()) {
       towers[i].mean.set_unknown(
-          Unknown{session.steps.empty() ? "no step was completed" : std::string(kNotTimedByPart)});
+          Unknown{session.own_steps == 0 ? "no step was completed" : std::string(kNotTimedByPart)});
       continue;
     }
     const StepTimes& share = session.shares[i];

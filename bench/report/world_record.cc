@@ -43,6 +43,17 @@ std::map<std::string, std::string> differing(const std::map<std::string, std::st
   return out;
 }
 
+std::optional<results::Staleness> staleness_of(std::vector<std::int64_t> values) {
+  if (values.empty()) {
+    return std::nullopt;
+  }
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) {
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+  };
+  return results::Staleness{.median = at(0.5), .p95 = at(0.95), .max = values.back()};
+}
+
 using TextOf = const Captured<std::string>& (*)(const WorldRank& rank);
 
 /// Warns if ranks have another value than rank 0.
@@ -77,12 +88,14 @@ std::string rank_text(const results::Record& record, const SessionResult& sessio
             {"processors", record.cpu.processors_used.value_or({})},
             {"computing", nullptr},
             {"exposed_communication", nullptr},
+            {"steps", session.own_steps},
+            {"staleness", session.staleness},
             {"env", record.env}};
   const auto slowest = std::max_element(
       session.shares.begin(), session.shares.end(),
       [](const StepTimes& a, const StepTimes& b) { return a.computing < b.computing; });
-  if (slowest != session.shares.end() && !session.steps.empty()) {
-    const auto steps = static_cast<double>(session.steps.size());
+  if (slowest != session.shares.end() && session.own_steps > 0) {
+    const auto steps = static_cast<double>(session.own_steps);
     const auto mean = [&](std::chrono::nanoseconds time) {
       return std::chrono::duration<double>(time).count() / steps;
     };
@@ -101,14 +114,17 @@ std::vector<WorldRank> read_ranks(std::span<const std::string> texts) {
     if (ranks.empty()) {
       first = env;
     }
-    ranks.push_back({.host = rank.at("host").is_string() ? rank.at("host").get<std::string>() : "",
-                     .cpu = captured<std::string>(rank.at("cpu")),
-                     .isa_used = captured<std::string>(rank.at("isa_used")),
-                     .governor = captured<std::string>(rank.at("governor")),
-                     .processors = rank.at("processors").get<std::vector<int>>(),
-                     .computing = captured<double>(rank.at("computing")),
-                     .exposed_communication = captured<double>(rank.at("exposed_communication")),
-                     .env = differing(env, first)});
+    ranks.push_back(
+        {.host = rank.at("host").is_string() ? rank.at("host").get<std::string>() : "",
+         .cpu = captured<std::string>(rank.at("cpu")),
+         .isa_used = captured<std::string>(rank.at("isa_used")),
+         .governor = captured<std::string>(rank.at("governor")),
+         .processors = rank.at("processors").get<std::vector<int>>(),
+         .computing = captured<double>(rank.at("computing")),
+         .exposed_communication = captured<double>(rank.at("exposed_communication")),
+         .steps = rank.at("steps").get<std::int64_t>(),
+         .staleness = staleness_of(rank.at("staleness").get<std::vector<std::int64_t>>()),
+         .env = differing(env, first)});
   }
   return ranks;
 }
@@ -131,8 +147,8 @@ std::vector<std::string> rank_warnings(std::span<const WorldRank> ranks,
       computing.push_back(rank.computing.value());
     }
   }
-  if (computing.size() != ranks.size()) {
-    return warnings;
+  if (computing.size() != ranks.size() || ranks.front().staleness) {
+    return warnings;  // Asynchronous workers do not wait for the slowest.
   }
   const auto slowest = std::max_element(computing.begin(), computing.end());
   const int number = static_cast<int>(slowest - computing.begin());

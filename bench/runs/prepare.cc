@@ -134,6 +134,8 @@ report::Header header_of(const RunSettings& settings) {
       .optimizer = std::string(row_of(workload.optimizer.rule).name),
       .variable_update = std::string(workload.strategy->name),
       .all_reduce_spec = execution.sharing.timed ? "auto" : text_of(execution.sharing.sums.spec),
+      .cross_replica_sync =
+          workload.servers > 0 ? std::optional(!workload.asynchronous) : std::nullopt,
       .staged_vars = workload.staged};
 }
 

@@ -12,7 +12,8 @@ int serve(const ParseResult& parsed, const Roles& roles, World& world) {
       resolve_settings(parsed, {.processes = roles.workers, .servers = roles.servers});
   const Device device = make_device(settings);
   return serve_variables(world, *device.backend,
-                         {.optimizer = strategy_settings(settings).optimizer});
+                         {.optimizer = strategy_settings(settings).optimizer,
+                          .synchronous = !settings.workload.asynchronous});
 }
 
 }  // namespace bench

@@ -51,6 +51,10 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
     grep -q '"parameter_servers": 2' record.json || fail "the record does not count 2 parameter servers"
     grep -q '^fingerprint: matches' err || fail "not checked: $(cat err)"
   done
+  start 4 $run --worker_hosts=a,b,c --ps_hosts=a --cross_replica_sync=false --result_file=record.json >several 2>err ||
+    fail "asynchronous: $(cat err)"
+  [ "$(losses several | wc -l)" = 3 ] || fail "asynchronous workers printed: $(cat several)"
+  [ "$(grep -c '"staleness": {' record.json)" = 3 ] || fail 'the record does not have the staleness of 3 workers'
   start 2 $run $data --forward_only >out 2>err || fail "forward only: $(cat err)"
   grep -q '^total images/sec' out || fail "forward only printed: $(cat out)"
 

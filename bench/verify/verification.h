@@ -38,6 +38,8 @@ struct VerifiedRun {
   StrategySettings strategy = {};
   /// The towers' gradients are reduced.
   bool reduced = false;
+  /// False: the result of the update depends on the order of arrival, so it is not checked.
+  bool repeatable = true;
   /// The device normalizes images from u8 pixels.
   bool reads_pixels = false;
   FingerprintStimulus stimulus = {};

@@ -276,6 +276,14 @@ struct TowerTimes {
   StepParts mean{};                       ///< In seconds.
 };
 
+/// The updates of other workers between the variables that a worker computed with, and its own
+/// update.
+struct Staleness {
+  std::int64_t median = 0;
+  std::int64_t p95 = 0;
+  std::int64_t max = 0;
+};
+
 /// One of several processes.
 struct WorldRank {
   std::string host{};
@@ -286,6 +294,8 @@ struct WorldRank {
   /// Means of a step on its slowest device, in seconds.
   Captured<double> computing{};
   Captured<double> exposed_communication{};
+  std::int64_t steps = 0;                ///< Its measured steps.
+  std::optional<Staleness> staleness{};  ///< For asynchronous workers.
   /// The variables of Record::env whose values differ from rank 0's; not set: "".
   std::map<std::string, std::string> env{};
 };

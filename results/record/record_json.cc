@@ -297,6 +297,13 @@ void put_world(Section out, const World& world) {
     item.put("processors", rank.processors);
     item.put("computing", rank.computing);
     item.put("exposed_communication", rank.exposed_communication);
+    item.put("steps", rank.steps);
+    if (rank.staleness) {
+      Section staleness = item.child("staleness");
+      staleness.put("median", rank.staleness->median);
+      staleness.put("p95", rank.staleness->p95);
+      staleness.put("max", rank.staleness->max);
+    }
     item.put("env", rank.env);
   });
 }

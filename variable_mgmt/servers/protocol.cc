@@ -20,7 +20,7 @@ std::vector<std::vector<OptimizerSegment>> divide_among_servers(
   return parts;
 }
 
-std::size_t elements_of(std::span<const OptimizerSegment> segments) {
+std::size_t count_elements(std::span<const OptimizerSegment> segments) {
   std::size_t elements = 0;
   for (const OptimizerSegment& segment : segments) {
     elements += segment.count;

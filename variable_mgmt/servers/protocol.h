@@ -73,6 +73,6 @@ std::vector<std::vector<OptimizerSegment>> divide_among_servers(
     std::span<const OptimizerSegment> segments, int servers);
 
 /// The number of elements of all segments.
-std::size_t elements_of(std::span<const OptimizerSegment> segments);
+std::size_t count_elements(std::span<const OptimizerSegment> segments);
 
 }  // namespace bench

@@ -79,7 +79,7 @@ ServerLink::ServerLink(World& world, std::span<const OptimizerSegment> segments,
   auto parts = divide_among_servers(segments, count);
   for (int server = 0; server < count; ++server) {
     std::vector<OptimizerSegment>& part = parts[static_cast<std::size_t>(server)];
-    const std::size_t bytes = elements_of(part) * width;
+    const std::size_t bytes = count_elements(part) * width;
     servers_.push_back({.rank = world.workers() + server,
                         .segments = std::move(part),
                         .sent = SharedBytes::make(bytes),

@@ -89,6 +89,9 @@ class ParameterServer final : public UpdateStrategy {
   }
 
   [[nodiscard]] std::chrono::nanoseconds exchanged() const override { return exchanged_; }
+  [[nodiscard]] std::optional<ServerReply> reply() const override {
+    return servers_ ? std::optional(servers_->reply()) : std::nullopt;
+  }
   [[nodiscard]] std::string_view reduced_on() const override {
     return gradients_.by_peers() ? "devices" : "host";
   }

@@ -11,6 +11,7 @@
 
 #include "variable_mgmt/gradients/gradient_sums.h"
 #include "variable_mgmt/gradients/shared_region.h"
+#include "variable_mgmt/servers/protocol.h"
 #include "variable_mgmt/towers/barrier.h"
 #include "variable_mgmt/towers/tower.h"
 
@@ -42,6 +43,8 @@ class UpdateStrategy {
   virtual void watch() {}
   /// Ends the device's waits for other towers after this tower has failed.
   virtual void abandon() noexcept {}
+  /// With server processes: the first server's reply to the last update().
+  [[nodiscard]] virtual std::optional<ServerReply> reply() const { return {}; }
   /// Where the gradients of several towers are added: "host", "nccl", or "devices" that read each
   /// other's memory. Empty if they are not added.
   [[nodiscard]] virtual std::string_view reduced_on() const { return {}; }

@@ -202,6 +202,7 @@ results::Record measured(const InputStatistics& input, const FakeSystem& system)
   results::Record record = begin_record(settings, parsed, {}, system.files());
   SessionResult session;
   session.steps = {milliseconds(100), milliseconds(300)};
+  session.own_steps = 2;
   session.losses = {2.5, 2.25};
   session.accuracies = {{.top_1 = 0.25, .top_5 = 0.5}, {.top_1 = 0, .top_5 = 0.75}};
   session.wall = milliseconds(500);

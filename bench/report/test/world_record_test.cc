@@ -27,6 +27,7 @@ results::Record record_of(const std::string& host) {
 SessionResult session_of(milliseconds faster, milliseconds slower) {
   SessionResult session;
   session.steps = {milliseconds(100), milliseconds(100)};
+  session.own_steps = 2;
   session.shares = {{.computing = 2 * faster, .exposed_communication = milliseconds(20)},
                     {.computing = 2 * slower, .exposed_communication = milliseconds(10)}};
   return session;
@@ -51,6 +52,20 @@ TEST(WorldRecord, HasTheSlowestDeviceOfEachRank) {
   EXPECT_EQ(ranks[1].host, "b");
   EXPECT_FALSE(ranks[1].computing.known()) << "no step was measured";
   EXPECT_THAT(ranks[1].env, ElementsAre(Pair("KMP_BLOCKTIME", "0"), Pair("OMP_NUM_THREADS", "")));
+}
+
+TEST(WorldRecord, HasTheStalenessOfAsynchronousWorkers) {
+  SessionResult session = session_of(milliseconds(7), milliseconds(9));
+  session.own_steps = 4;
+  session.staleness = {9, 0, 1, 2};
+  const auto ranks = read_ranks(std::vector{rank_text(record_of("a"), session)});
+  EXPECT_EQ(ranks[0].steps, 4);
+  EXPECT_DOUBLE_EQ(ranks[0].computing.value(), 0.0045);
+  ASSERT_TRUE(ranks[0].staleness);
+  EXPECT_EQ(ranks[0].staleness->median, 1);
+  EXPECT_EQ(ranks[0].staleness->p95, 2);
+  EXPECT_EQ(ranks[0].staleness->max, 9);
+  EXPECT_THAT(rank_warnings(ranks, name_of_rank), IsEmpty());
 }
 
 std::vector<results::WorldRank> ranks_that_compute(const std::vector<double>& seconds) {

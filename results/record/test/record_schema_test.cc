@@ -121,6 +121,8 @@ Record full_record() {
                              .processors = {0},
                              .computing = 0.1,
                              .exposed_communication = 0.01,
+                             .steps = 3,
+                             .staleness = Staleness{1, 2, 3},
                              .env = {{"KMP_BLOCKTIME", "0"}}}}};
   record.roof = {1e12, 1e10, 1e9, 0.1, 0.5};
   record.cost = Cost{"EUR", 25e3, 1.5, 450.0, 4.5, 0.5, 0.25, 1.25};

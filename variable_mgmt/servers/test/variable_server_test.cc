@@ -156,5 +156,58 @@ TEST(VariableServer, UpdatesOneWorkerAsItsTowersAlone) {
   }
 }
 
+TEST(VariableServer, AppliesGradientsAsTheyArriveIfWorkersAreAsynchronous) {
+  const OptimizerSettings settings{.rule = SgdRule{}, .weight_decay = 0.5, .dtype = DType::f64};
+  constexpr StepParameters kParameters{.learning_rate = 0.25};
+  const double gradient = 2;
+  FakeNetwork network(3);
+  const auto errors = run_processes(network, [&](World& world) {
+    world.set_workers(2);
+    if (world.rank() == 2) {
+      const auto backend = make_reference_backend();
+      serve_variables(world, *backend, {.optimizer = settings, .synchronous = false});
+      return;
+    }
+    double variable = 8;
+    ServerLink link(world, segments_of({1}), sizeof(double));
+    link.set_variables(reinterpret_cast<const std::byte*>(&variable));
+    const auto exchange = [&] {
+      link.exchange(kParameters, 1, reinterpret_cast<const std::byte*>(&gradient),
+                    reinterpret_cast<std::byte*>(&variable));
+    };
+    if (world.rank() == 0) {
+      exchange();
+      EXPECT_EQ(variable, 8 - 0.25 * (2 + 0.5 * 8));
+      exchange();
+      EXPECT_EQ(link.reply().staleness, 0);
+    }
+    world.gather("");
+    if (world.rank() == 1) {
+      const double others = 6.5 - 0.25 * (2 + 0.5 * 6.5);
+      exchange();
+      EXPECT_EQ(link.reply().staleness, 2);
+      EXPECT_EQ(link.reply().updates, 3);
+      // The decay is of the variable that the gradient was computed with.
+      EXPECT_EQ(variable, others - 0.25 * (2 + 0.5 * 8));
+    }
+    end_servers(world, 0);
+  });
+  EXPECT_THAT(errors, testing::Each(""));
+}
+
+TEST(VariableServer, EndsWithTheWorldIfAWorkerFails) {
+  FakeNetwork network(3);
+  const auto errors = run_processes(network, [&](World& world) {
+    world.set_workers(2);
+    if (world.rank() == 2) {
+      const auto backend = make_reference_backend();
+      serve_variables(world, *backend, {});
+    } else if (world.rank() == 1) {
+      world.fail("the disk is full");
+    }
+  });
+  EXPECT_EQ(errors[2], "the disk is full");
+}
+
 }  // namespace
 }  // namespace bench
