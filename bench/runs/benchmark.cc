@@ -131,7 +131,7 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   if (world.rank() != 0 && !world.has_lost(0)) {
     // When a process fails, the launcher ends all others. Rank 0 may still write the record, so let
     // it be the first. If this process still exists afterwards, rank 0 does not.
-    std::this_thread::sleep_for(std::chrono::seconds(10));
+    std::this_thread::sleep_for(std::chrono::seconds(4));
   }
   std::cerr << "bench: " << printable(world.failure()) << std::endl;
   std::cout << std::flush;

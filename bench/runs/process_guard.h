@@ -16,7 +16,7 @@ struct ProcessGuardSettings {
   std::chrono::nanoseconds silence = std::chrono::seconds(2);
   /// How long the guard outlives a killed worker, unless the launcher ends it. Otherwise the
   /// launcher would end the other ranks before they notice and report the loss.
-  std::chrono::nanoseconds hold = std::chrono::seconds(30);
+  std::chrono::nanoseconds hold = std::chrono::seconds(6);
   /// How long the worker may take to exit after its last heartbeat: MPI_Finalize may hang.
   std::chrono::nanoseconds finish = std::chrono::seconds(60);
 };

@@ -167,7 +167,7 @@ void World::run(const std::function<std::unique_ptr<Transport>()>& open) {
     }
     if (!failure().empty()) {
       cancel_tasks();
-      send_reason();
+      send_beats();
       // Give the beats with the reason the time of two beats to leave.
       failed_at = failed_at.count() < 0 ? settings_.now() : failed_at;
       if (sent_to_all(Beat::Kind::failed) ||
@@ -253,14 +253,14 @@ bool World::advance() {
     if (rank == rank_) {
       continue;
     }
-    if (peer.is_sending && transport_->test(peer.sending)) {
+    if (peer.is_sending && try_with(peer, [&] { return transport_->test(peer.sending); })) {
       peer.is_sending = false;
       busy = true;
     }
     busy |= hear(rank, peer);
   }
   send_beats();
-  const bool advanced = advance_tasks();
+  const bool advanced = advance_tasks_or_wait();
   if (advanced || tasks_.empty()) {
     progress_at_ = now;
   }
@@ -283,7 +283,7 @@ bool World::hear(int rank, Peer& peer) {
   if (peer.left) {
     return false;
   }
-  if (!transport_->test(peer.receiving)) {
+  if (!try_with(peer, [&] { return transport_->test(peer.receiving); })) {
     check_silence(rank, peer);
     return false;
   }
@@ -303,9 +303,11 @@ bool World::hear(int rank, Peer& peer) {
       peer.left = true;
       return true;
   }
-  peer.receiving =
-      transport_->receive(rank, tag::kBeat, std::as_writable_bytes(std::span(&peer.received, 1)));
-  return true;
+  return try_with(peer, [&] {
+    peer.receiving =
+        transport_->receive(rank, tag::kBeat, std::as_writable_bytes(std::span(&peer.received, 1)));
+    return true;
+  });
 }
 
 void World::check_silence(int rank, Peer& peer) {
@@ -325,18 +327,10 @@ void World::check_silence(int rank, Peer& peer) {
   set_failure(reason, rank);
 }
 
-void World::send_reason() {
-  try {
-    send_beats();
-  } catch (const std::exception&) {
-    // The ranks notice the silence.
-  }
-}
-
 bool World::sent_to_all(Beat::Kind kind) const {
   for (int rank = 0; rank < size_; ++rank) {
     const Peer& peer = peers_[static_cast<std::size_t>(rank)];
-    if (rank != rank_ && (peer.is_sending || peer.sent.kind != kind)) {
+    if (rank != rank_ && !peer.is_broken && (peer.is_sending || peer.sent.kind != kind)) {
       return false;
     }
   }
@@ -369,8 +363,10 @@ void World::send_beats() {
       continue;
     }
     peer.sent = beat;
-    peer.sending = transport_->send(rank, tag::kBeat, std::as_bytes(std::span(&peer.sent, 1)));
-    peer.is_sending = true;
+    peer.is_sending = try_with(peer, [&] {
+      peer.sending = transport_->send(rank, tag::kBeat, std::as_bytes(std::span(&peer.sent, 1)));
+      return true;
+    });
   }
   if (due) {
     if (settings_.heartbeat != nullptr) {
@@ -378,6 +374,34 @@ void World::send_beats() {
     }
     next_beat_ = round_at_ + settings_.beat_every;
   }
+}
+
+template <class Use>
+bool World::try_with(Peer& peer, const Use& use) {
+  if (peer.is_broken) {
+    return false;
+  }
+  try {
+    return use();
+  } catch (const DeviceError&) {
+    peer.is_broken = true;
+    return false;
+  }
+}
+
+bool World::advance_tasks_or_wait() {
+  if (task_error_.empty()) {
+    try {
+      return advance_tasks();
+    } catch (const DeviceError& error) {
+      task_error_ = error.what();
+      task_error_at_ = round_at_;
+    }
+  }
+  if (round_at_ - task_error_at_ > settings_.silence + settings_.beat_every) {
+    throw DeviceError(task_error_);
+  }
+  return false;
 }
 
 bool World::advance_tasks() {

@@ -135,12 +135,19 @@ class World {
     std::chrono::nanoseconds heard{};
     std::string phase = {};
     bool left = false;
+    /// The transport reported an error. No beats are sent or received any more.
+    bool is_broken = false;
   };
 
   void run(const std::function<std::unique_ptr<Transport>()>& open);
   void begin(std::unique_ptr<Transport> transport);
   bool advance();
   bool advance_tasks();
+  /// advance_tasks(), but a lost rank is reported instead of the error that it caused.
+  bool advance_tasks_or_wait();
+  /// Returns what `use` returns; false if the transport fails.
+  template <class Use>
+  static bool try_with(Peer& peer, const Use& use);
   bool hear(int rank, Peer& peer);
   void send_beats();
   /// True if every other rank has this last beat.
@@ -149,8 +156,6 @@ class World {
   void check_silence(int rank, Peer& peer);
   /// Throws if a task waits for a rank that has left.
   void check_departures() const;
-  /// Sends the failure to the other ranks as far as possible.
-  void send_reason();
   /// Keeps the first reason. Requires the lock.
   void set_failure(const std::string& reason, int lost = -1);
   /// True if this rank has nothing left to do but to leave.
@@ -174,6 +179,9 @@ class World {
   /// When a task last advanced, or none was there.
   std::chrono::nanoseconds progress_at_{};
   std::deque<std::shared_ptr<WorldTask>> tasks_;
+  /// The transport's first error in a task, and when it occurred.
+  std::string task_error_;
+  std::chrono::nanoseconds task_error_at_{};
   /// Their requests are pending.
   std::vector<std::shared_ptr<WorldTask>> abandoned_;
 

@@ -20,6 +20,9 @@ class FakeTransport final : public Transport {
 
   Request send(int peer, int tag, std::span<const std::byte> bytes) override {
     const std::lock_guard lock(network_.mutex_);
+    if (network_.broken_.contains(peer)) {
+      throw DeviceError("send: the endpoint timed out");
+    }
     if (!network_.cut_.contains(rank_) && !network_.cut_.contains(peer)) {
       network_.messages_[{rank_, peer, tag}].push_back(
           {.arrives = network_.now() + std::chrono::nanoseconds(network_.latency_),
@@ -99,6 +102,12 @@ void FakeNetwork::advance(std::chrono::nanoseconds by, const std::stop_token& st
       std::this_thread::yield();
     }
   }
+}
+
+void FakeNetwork::break_off(int rank) {
+  cut(rank);
+  const std::lock_guard lock(mutex_);
+  broken_.insert(rank);
 }
 
 void FakeNetwork::cut(int rank) {

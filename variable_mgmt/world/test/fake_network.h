@@ -37,6 +37,8 @@ class FakeNetwork {
   void advance(std::chrono::nanoseconds by, const std::stop_token& stop);
   /// From now on, messages from and to the rank are lost.
   void cut(int rank);
+  /// The same, but sending to the rank also throws DeviceError.
+  void break_off(int rank);
 
  private:
   friend class FakeTransport;
@@ -57,6 +59,7 @@ class FakeNetwork {
   std::condition_variable connected_;
   int connects_ = 0;
   std::set<int> cut_;
+  std::set<int> broken_;
   /// By sender, receiver and tag.
   std::map<std::tuple<int, int, int>, std::deque<Message>> messages_;
 };

@@ -56,6 +56,46 @@ TEST(World, NamesARankThatFallsSilent) {
   EXPECT_THAT(errors[1], StartsWith("rank 2 (host h2) is lost: no message for "));
 }
 
+TEST(World, NamesALostRankInsteadOfTheErrorsOfTheTransport) {
+  FakeNetwork network(3);
+  const Ticking ticking(network);
+  const auto errors = run_processes(network, [&](World& world) {
+    world.gather("");
+    if (world.rank() == 2) {
+      network.break_off(2);
+      while (true) {
+        world.gather("");
+      }
+    }
+    world.gather("");
+    world.gather("");
+  });
+  EXPECT_THAT(errors[0], StartsWith("rank 2 (host h2) is lost: no message for "));
+  EXPECT_THAT(errors[1], StartsWith("rank 2 (host h2) is lost: no message for "));
+}
+
+/// A task whose request the transport refuses.
+class RefusedTask final : public WorldTask {
+ public:
+  State advance(Transport& /*transport*/) override {
+    throw DeviceError("send: the message is too long");
+  }
+  void cancel(const std::string& /*reason*/) noexcept override {}
+};
+
+TEST(World, ReportsAnErrorOfTheTransportIfNoRankIsLost) {
+  FakeNetwork network(2);
+  const Ticking ticking(network);
+  const auto errors = run_processes(network, [&](World& world) {
+    world.gather("");
+    if (world.rank() == 0) {
+      world.submit(std::make_shared<RefusedTask>());
+    }
+    world.gather("");
+  });
+  EXPECT_THAT(errors, Each("send: the message is too long"));
+}
+
 TEST(World, BlamesNobodyAfterItWasStoppedItself) {
   FakeNetwork network(2);
   const auto errors = run_processes(network, [&](World& world) {
