@@ -62,6 +62,22 @@ void take_place(RecordSettings& settings) {
   settings.labels.order_index = place.order;
 }
 
+std::vector<int> increasing_counts(std::string_view flag, const std::string& text, int most,
+                                   std::string_view example) {
+  std::vector<int> counts;
+  for (const std::string& word : split_text(text, ',')) {
+    const std::optional<int> count = index_of(word);
+    if (!count || *count < 1 || *count > most || (!counts.empty() && *count <= counts.back())) {
+      throw UsageError(
+          fmt::format("--{}={}: '{}' is not a number from 1 to {} that is greater than the one "
+                      "before it; write {}",
+                      flag, text, word, most, example));
+    }
+    counts.push_back(*count);
+  }
+  return counts;
+}
+
 void take_scaling(const Flags& flags, RecordSettings& settings) {
   if (!flags.scaling_sweep) {
     return;
@@ -141,22 +157,17 @@ ScalingReference parse_scaling_reference(const std::string& text) {
 
 std::vector<int> parse_device_counts(const std::string& text) {
   constexpr int kMost = 64;  // The limit of --num_gpus.
-  std::vector<int> counts;
-  for (const std::string& word : split_text(text, ',')) {
-    const std::optional<int> count = index_of(word);
-    if (!count || *count < 1 || *count > kMost || (!counts.empty() && *count <= counts.back())) {
-      throw UsageError(fmt::format(
-          "--scaling_sweep={}: '{}' is not a number from 1 to {} that is greater than the one "
-          "before it; write 1,2,4",
-          text, word, kMost));
-    }
-    counts.push_back(*count);
-  }
+  std::vector<int> counts = increasing_counts("scaling_sweep", text, kMost, "1,2,4");
   if (counts.size() < 2) {
     throw UsageError(fmt::format(
         "--scaling_sweep={}: a sweep compares at least two numbers of devices; write 1,2,4", text));
   }
   return counts;
+}
+
+std::vector<int> parse_predicted_ranks(const std::string& text) {
+  constexpr int kMost = 1 << 20;
+  return increasing_counts("predict_ranks", text, kMost, "8,64,512");
 }
 
 std::map<std::string, std::string> parse_tags(const std::string& text) {
@@ -227,6 +238,9 @@ RecordSettings record_settings_of(const Flags& flags) {
   }
   take_place(settings);
   take_scaling(flags, settings);
+  if (flags.predict_ranks) {
+    settings.predicted_ranks = parse_predicted_ranks(*flags.predict_ranks);
+  }
   if (const char* path = variable(kRecordVariable)) {
     settings.report_to = path;
   }

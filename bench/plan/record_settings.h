@@ -62,6 +62,9 @@ ScalingReference parse_scaling_reference(const std::string& text);
 /// Parses increasing device counts: "1,2,4". Throws UsageError.
 std::vector<int> parse_device_counts(const std::string& text);
 
+/// Parses the increasing numbers of --predict_ranks: "8,64". Throws UsageError.
+std::vector<int> parse_predicted_ranks(const std::string& text);
+
 /// The information that a run of --scaling_sweep has about the sweep.
 struct ScalingPlace {
   /// nullopt in the first run.
@@ -84,6 +87,8 @@ struct RecordSettings {
   std::vector<int> device_counts = {};
   /// Set in a run that --scaling_sweep started.
   std::optional<ScalingPlace> scaling = {};
+  /// The numbers of processes for which --predict_ranks wants the speed.
+  std::vector<int> predicted_ranks = {};
   bool reportable = false;
 };
 

@@ -70,6 +70,9 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   if (world.rank() >= roles.workers) {
     return serve(parsed, roles, world);
   }
+  if (roles.workers > 1 && roles.servers == 0 && !parsed.flags.forward_only) {
+    host.world.link = measure_link(world, [&] { return host.clock.now(); });
+  }
   if (parsed.flags.verify) {
     const int status = run_verification(parsed, host);
     if (status != 0) {

@@ -9,6 +9,7 @@
 #include "bench/report/build_record.h"
 #include "bench/report/device_times.h"
 #include "bench/report/world_record.h"
+#include "bench/runs/prediction.h"
 #include "results/environment/gpu_verdict.h"
 #include "results/environment/gpu_watches.h"
 #include "results/environment/machine.h"
@@ -102,6 +103,14 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                     .mpi = world.library(),
                     .parameter_servers = world.size() - world.workers(),
                     .ranks = read_ranks(world.gather(rank_text(record, measured.session)))};
+    if (const auto& link = host.world.link) {
+      record.world->link = results::Link{.latency = link->latency,
+                                         .per_message = link->per_message,
+                                         .bytes_per_second = link->bytes_per_second,
+                                         .error = link->error};
+      predict_speeds(begun.settings, measured.session, *prepared.towers->update(0)->sum_times(),
+                     *record.world, host.streams.out);
+    }
     for (std::string& warning :
          rank_warnings(record.world->ranks, [&](int rank) { return world.name(rank); })) {
       record.quality.warnings.push_back(std::move(warning));

@@ -8,6 +8,11 @@
 namespace bench {
 
 Roles roles_of(const Flags& flags, int processes) {
+  if (flags.predict_ranks && processes == 1) {
+    throw UsageError(
+        "--predict_ranks needs at least two processes, whose link bench measures: start them with "
+        "--np=2, --hosts or a launcher");
+  }
   if (flags.worker_hosts.empty()) {
     const bool shares = flags.variable_update == "parameter_server" && !flags.forward_only;
     if (shares && processes > 1) {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
 #include "bench/flags/flags.h"
 #include "bench/plan/settings.h"
 #include "kernels/executor.h"
+#include "variable_mgmt/world/link.h"
 #include "variable_mgmt/world/world.h"
 
 namespace bench {
@@ -25,6 +27,8 @@ struct RunWorld {
   std::vector<std::string> warnings = {};
   /// The ids of the run's other processes on this host.
   std::set<std::int64_t> neighbours = {};
+  /// Set if the processes add gradients.
+  std::optional<Link> link = {};
 
   [[nodiscard]] bool several() const { return world->size() > 1; }
   /// The world of several processes; null for a single process.

@@ -300,12 +300,30 @@ struct WorldRank {
   std::map<std::string, std::string> env{};
 };
 
+/// The time in which each process sends a message to another one, all at the same time. It is
+/// modelled as a straight line in the message's size.
+struct Link {
+  double latency = 0;      ///< Seconds.
+  double per_message = 0;  ///< Seconds for each further message at the same time.
+  double bytes_per_second = 0;
+  double error = 0;  ///< How far the line misses a third size, as a share.
+};
+
+/// A speed that was predicted, not measured.
+struct PredictedSpeed {
+  int ranks = 0;
+  double images_per_sec = 0;
+  double efficiency = 0;  ///< Share of one process's speed without communication.
+};
+
 /// The processes that computed together.
 struct World {
   std::string launcher{};
   std::string mpi{};          ///< Library and version.
   int parameter_servers = 0;  ///< Further processes, which hold the variables.
   std::vector<WorldRank> ranks{};
+  std::optional<Link> link{};
+  std::vector<PredictedSpeed> predicted{};
 };
 
 /// A run compared with one on fewer devices with the same batch per device. The lost efficiency is

@@ -306,6 +306,18 @@ void put_world(Section out, const World& world) {
     }
     item.put("env", rank.env);
   });
+  if (world.link) {
+    Section link = out.child("link");
+    link.put("latency", world.link->latency);
+    link.put("per_message", world.link->per_message);
+    link.put("bytes_per_second", world.link->bytes_per_second);
+    link.put("error", world.link->error);
+  }
+  out.put_list("predicted", world.predicted, [](Section& item, const PredictedSpeed& speed) {
+    item.put("ranks", speed.ranks);
+    item.put("images_per_sec", speed.images_per_sec);
+    item.put("efficiency", speed.efficiency);
+  });
 }
 
 }  // namespace

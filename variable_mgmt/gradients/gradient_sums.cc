@@ -72,6 +72,9 @@ GradientSums::GradientSums(Tower& tower, Collective& collective, int number,
                               : nullptr),
       member_(collective.join(number, tower.backend(), tower.stream())) {
   handles_.reserve(pieces_.size());
+  for (const SumPiece& piece : pieces_) {
+    times_.pieces.push_back({.bytes = piece.bytes.bytes});
+  }
   std::vector<std::size_t> ready;
   for (const SumPiece& piece : pieces_) {
     if (overlap_ && piece.ready < tower.executor().segments().size()) {
@@ -91,6 +94,7 @@ GradientSums::~GradientSums() { tower_.executor().set_gradients_final({}); }
 
 void GradientSums::begin_step() {
   begun_ = true;
+  begun_at_ = std::chrono::steady_clock::now();
   started_ = 0;
   handles_.clear();
 }
@@ -101,6 +105,9 @@ void GradientSums::start_until(std::size_t gradients) {
                                        .elements = pieces_[started_].bytes.bytes / size_of(dtype_),
                                        .dtype = sent_,
                                        .index = started_}));
+    if (!is_first_) {
+      times_.pieces[started_].ready += std::chrono::steady_clock::now() - begun_at_;
+    }
     ++started_;
   }
 }
@@ -116,6 +123,11 @@ void GradientSums::finish_step() {
     begin_step();
   }
   start_until(tower_.executor().segments().size());
+  if (!is_first_) {
+    times_.backward += std::chrono::steady_clock::now() - begun_at_;
+    ++times_.steps;
+  }
+  is_first_ = false;
   if (is_enqueued()) {
     member_->join();
   } else {

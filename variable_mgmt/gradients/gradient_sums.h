@@ -46,6 +46,18 @@ struct SumPiece {
 std::vector<SumPiece> sum_pieces(const std::vector<OptimizerSegment>& segments, DType dtype,
                                  const SumSettings& settings);
 
+/// When gradients became final, and the backward pass ended: times since
+/// GradientSums::begin_step(), added over the steps. The first step is omitted.
+struct SumTimes {
+  std::int64_t steps = 0;
+  std::chrono::nanoseconds backward{};
+  struct Piece {
+    std::size_t bytes = 0;
+    std::chrono::nanoseconds ready{};
+  };
+  std::vector<Piece> pieces = {};
+};
+
 /// One tower's part in adding the gradients of all towers in place. Use it on the tower's thread.
 class GradientSums {
  public:
@@ -65,6 +77,7 @@ class GradientSums {
   /// With enqueued sums: waits until the tower has finished its enqueued work, and detects a sum
   /// that never completes. Throws DeviceError and Cancelled.
   void watch();
+  [[nodiscard]] const SumTimes& times() const { return times_; }
   /// Ends the device's waits for other towers.
   void abandon() noexcept { member_->abandon(); }
 
@@ -86,6 +99,9 @@ class GradientSums {
   /// The state of the current step.
   bool begun_ = false;
   std::size_t started_ = 0;
+  std::chrono::steady_clock::time_point begun_at_;
+  SumTimes times_;
+  bool is_first_ = true;
   std::vector<CollectiveMember::Handle> handles_;
 };
 

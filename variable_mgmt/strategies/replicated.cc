@@ -50,6 +50,7 @@ class Replicated final : public UpdateStrategy {
   void abandon() noexcept override { sums_.abandon(); }
 
   [[nodiscard]] std::chrono::nanoseconds exchanged() const override { return exchanged_; }
+  [[nodiscard]] const SumTimes* sum_times() const override { return &sums_.times(); }
   [[nodiscard]] std::string_view reduced_on() const override {
     return sums_.is_enqueued() ? "nccl" : "host";
   }

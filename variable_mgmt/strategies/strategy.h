@@ -43,6 +43,8 @@ class UpdateStrategy {
   virtual void watch() {}
   /// Ends the device's waits for other towers after this tower has failed.
   virtual void abandon() noexcept {}
+  /// Null if the strategy does not add gradients while they become final.
+  [[nodiscard]] virtual const SumTimes* sum_times() const { return nullptr; }
   /// With server processes: the first server's reply to the last update().
   [[nodiscard]] virtual std::optional<ServerReply> reply() const { return {}; }
   /// Where the gradients of several towers are added: "host", "nccl", or "devices" that read each

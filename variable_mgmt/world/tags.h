@@ -11,6 +11,8 @@ inline constexpr int kRequest = 4;
 inline constexpr int kContents = 5;
 inline constexpr int kReply = 6;
 inline constexpr int kValues = 7;
+/// Messages whose time is measured.
+inline constexpr int kTrial = 8;
 /// Parts of gradients, to the rank that adds them, and their sums. All-reduce N uses tag
 /// kFirstPart + 2 * (N modulo kPartTags), and the next tag for its sums.
 inline constexpr int kFirstPart = 16;

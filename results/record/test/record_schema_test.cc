@@ -123,7 +123,9 @@ Record full_record() {
                              .exposed_communication = 0.01,
                              .steps = 3,
                              .staleness = Staleness{1, 2, 3},
-                             .env = {{"KMP_BLOCKTIME", "0"}}}}};
+                             .env = {{"KMP_BLOCKTIME", "0"}}}},
+                  .link = Link{1e-5, 1e-6, 1e9, 0.1},
+                  .predicted = {{8, 100.0, 0.9}}};
   record.roof = {1e12, 1e10, 1e9, 0.1, 0.5};
   record.cost = Cost{"EUR", 25e3, 1.5, 450.0, 4.5, 0.5, 0.25, 1.25};
   record.metrics = {{.name = "peak_rss", .value = 1, .unit = "bytes"}};

@@ -1,0 +1,46 @@
+#include "bench/runs/prediction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace bench {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+TEST(PredictSpeeds, UsesTheStepOfTheSlowestRankWithoutCommunication) {
+  RunSettings settings;
+  settings.workload.batch = 8;
+  settings.outputs.record.predicted_ranks = {1, 4};
+  SessionResult session;
+  session.steps = {milliseconds(50), milliseconds(50)};
+  const SumTimes sums{.steps = 2,
+                      .backward = milliseconds(60),
+                      .pieces = {{.bytes = 1000, .ready = milliseconds(60)}}};
+  results::World world{.ranks = {{.exposed_communication = 0.02}, {.exposed_communication = 0.01}},
+                       .link = results::Link{.bytes_per_second = 1e6}};
+  std::ostringstream out;
+  predict_speeds(settings, session, sums, world, out);
+  ASSERT_EQ(world.predicted.size(), 2U);
+  // 50 ms less the 10 ms that the slowest rank waits.
+  EXPECT_NEAR(world.predicted[0].images_per_sec, 8 / 0.04, 1e-9);
+  EXPECT_NEAR(world.predicted[0].efficiency, 1, 1e-12);
+  EXPECT_LT(world.predicted[1].efficiency, 1);
+  EXPECT_NEAR(world.predicted[1].images_per_sec, 4 * 200 * world.predicted[1].efficiency, 1e-9);
+  EXPECT_THAT(out.str(), HasSubstr("predicted, not measured"));
+}
+
+TEST(PredictSpeeds, DoesNothingUnlessItIsAsked) {
+  SessionResult session;
+  session.steps = {milliseconds(50)};
+  results::World world;
+  std::ostringstream out;
+  predict_speeds(RunSettings(), session, {.steps = 1}, world, out);
+  EXPECT_EQ(out.str(), "");
+}
+
+}  // namespace
+}  // namespace bench
