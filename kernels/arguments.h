@@ -40,7 +40,8 @@ struct Add {
   void* y = nullptr;
 };
 
-/// kCast of models/ops/cast.h: to nearest, ties to even. y must not overlap x.
+/// kCast of models/ops/cast.h: to nearest, ties to even. y may be x if the types are equal.
+/// Otherwise they must not overlap.
 struct Cast {
   std::int64_t count = 0;
   DType from = DType::f32;

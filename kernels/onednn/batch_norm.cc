@@ -28,11 +28,7 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
                                                 .workspace = launch.workspace});
         });
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
-    candidate.may_overwrite = {{.output = 0, .input = 0}};
-    if (at.residual >= 0) {
-      candidate.may_overwrite.push_back(
-          {.output = 0, .input = static_cast<std::size_t>(at.residual)});
-    }
+    candidate.may_overwrite = overwrites_of_batch_norm(at);
     return candidate;
   });
 }
@@ -96,21 +92,7 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
                                                  .workspace = launch.workspace});
         });
     candidate.workspace_bytes = cpu::channel_workspace_bytes(view, context.team.size());
-    // With a residual its gradient takes dy's place and dx that of x; without one dx takes dy's.
-    if (dresidual >= 0) {
-      candidate.may_overwrite = {{.output = static_cast<std::size_t>(dresidual), .input = 0},
-                                 {.output = 0, .input = 1}};
-      if (at.second_dy >= 0) {
-        candidate.may_overwrite.push_back({.output = static_cast<std::size_t>(dresidual),
-                                           .input = static_cast<std::size_t>(at.second_dy)});
-      }
-    } else {
-      candidate.may_overwrite = {{.output = 0, .input = 0}};
-      if (at.second_dy >= 0) {
-        candidate.may_overwrite.push_back(
-            {.output = 0, .input = static_cast<std::size_t>(at.second_dy)});
-      }
-    }
+    candidate.may_overwrite = overwrites_of_batch_norm_backward(at, dresidual);
     return candidate;
   });
 }

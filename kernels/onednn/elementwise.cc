@@ -29,7 +29,7 @@ std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& n
     Candidate candidate =
         vector_candidate(context, graph, node, std::vector<Layout>(node.inputs.size(), layout),
                          {layout}, [count, body](const Launch& launch) { body(launch, count); });
-    candidate.may_overwrite = {{.output = 0, .input = 0}};
+    candidate.may_overwrite = overwrites_of_alike(graph, node);
     return candidate;
   });
 }
@@ -72,34 +72,25 @@ std::vector<Candidate> activation_backward(Context& context, const Graph& graph,
                  [](const Launch& launch, std::int64_t /*count*/) { copy(launch); });
   }
   const DType dtype = graph.type(node.inputs[0]).dtype;
-  auto candidates =
-      alike(context, graph, node, format, [kind, dtype](const Launch& launch, std::int64_t count) {
-        cpu::activation_backward(launch.team, {.kind = kind,
-                                               .dtype = dtype,
-                                               .count = count,
-                                               .dy = launch.in(0),
-                                               .v = launch.in(1),
-                                               .dx = launch.out(0)});
-      });
-  for (Candidate& candidate : candidates) {
-    candidate.may_overwrite.push_back({.output = 0, .input = 1});
-  }
-  return candidates;
+  return alike(context, graph, node, format,
+               [kind, dtype](const Launch& launch, std::int64_t count) {
+                 cpu::activation_backward(launch.team, {.kind = kind,
+                                                        .dtype = dtype,
+                                                        .count = count,
+                                                        .dy = launch.in(0),
+                                                        .v = launch.in(1),
+                                                        .dx = launch.out(0)});
+               });
 }
 
 std::vector<Candidate> add(Context& context, const Graph& graph, const Node& node,
                            DataFormat format) {
   const DType dtype = graph.type(node.inputs[0]).dtype;
-  auto candidates =
-      alike(context, graph, node, format, [dtype](const Launch& launch, std::int64_t n) {
-        cpu::add(
-            launch.team,
-            {.dtype = dtype, .count = n, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
-      });
-  for (Candidate& candidate : candidates) {
-    candidate.may_overwrite.push_back({.output = 0, .input = 1});
-  }
-  return candidates;
+  return alike(context, graph, node, format, [dtype](const Launch& launch, std::int64_t n) {
+    cpu::add(
+        launch.team,
+        {.dtype = dtype, .count = n, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
+  });
 }
 
 std::vector<Candidate> cast(Context& context, const Graph& graph, const Node& node,
@@ -110,15 +101,10 @@ std::vector<Candidate> cast(Context& context, const Graph& graph, const Node& no
   if (!known(from) || !known(to)) {
     return {};
   }
-  auto candidates =
-      alike(context, graph, node, format, [from, to](const Launch& launch, std::int64_t count) {
-        cpu::cast(launch.team,
-                  {.count = count, .from = from, .x = launch.in(0), .to = to, .y = launch.out(0)});
-      });
-  for (Candidate& candidate : candidates) {
-    candidate.may_overwrite.clear();
-  }
-  return candidates;
+  return alike(context, graph, node, format, [from, to](const Launch& launch, std::int64_t count) {
+    cpu::cast(launch.team,
+              {.count = count, .from = from, .x = launch.in(0), .to = to, .y = launch.out(0)});
+  });
 }
 
 std::vector<Candidate> moving_average(Context& context, const Graph& graph, const Node& node,

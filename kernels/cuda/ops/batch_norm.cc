@@ -7,29 +7,6 @@
 namespace bench::cuda {
 namespace {
 
-/// y may overwrite x, or the residual if there is one.
-std::vector<Candidate::Overwrite> overwrites_of_forward(const BatchNormInputs& at) {
-  std::vector<Candidate::Overwrite> overwrites{{.output = 0, .input = 0}};
-  if (at.residual >= 0) {
-    overwrites.push_back({.output = 0, .input = static_cast<std::size_t>(at.residual)});
-  }
-  return overwrites;
-}
-
-/// With a residual, its gradient may overwrite dy and dx may overwrite x; without one, dx may
-/// overwrite dy.
-std::vector<Candidate::Overwrite> overwrites_of_backward(const BatchNormInputs& at, int dresidual) {
-  const std::size_t of_dy = dresidual >= 0 ? static_cast<std::size_t>(dresidual) : 0;
-  std::vector<Candidate::Overwrite> overwrites{{.output = of_dy, .input = 0}};
-  if (dresidual >= 0) {
-    overwrites.push_back({.output = 0, .input = 1});
-  }
-  if (at.second_dy >= 0) {
-    overwrites.push_back({.output = of_dy, .input = static_cast<std::size_t>(at.second_dy)});
-  }
-  return overwrites;
-}
-
 /// A candidate with the same layout for all inputs and outputs.
 Candidate summing_candidate(const Context& context, const Graph& graph, const Node& node,
                             const Layout& layout, DType dtype, TicketedBody body) {
@@ -80,7 +57,7 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
                                              .workspace = launch.workspace,
                                              .tickets = tickets});
         });
-    candidate.may_overwrite = overwrites_of_forward(at);
+    candidate.may_overwrite = overwrites_of_batch_norm(at);
     add_second_pass(context, type, 1, candidate);
     return candidate;
   });
@@ -107,7 +84,7 @@ std::vector<Candidate> batch_norm_inference(Context& context, const Graph& graph
                                                .epsilon = attributes.epsilon,
                                                .y = launch.out(0)});
         });
-    candidate.may_overwrite = overwrites_of_forward(at);
+    candidate.may_overwrite = overwrites_of_batch_norm(at);
     return candidate;
   });
 }
@@ -146,7 +123,7 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
                                               .workspace = launch.workspace,
                                               .tickets = tickets});
         });
-    candidate.may_overwrite = overwrites_of_backward(at, dresidual);
+    candidate.may_overwrite = overwrites_of_batch_norm_backward(at, dresidual);
     add_second_pass(context, type, read_again, candidate);
     return candidate;
   });

@@ -15,7 +15,7 @@ std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& n
     Candidate candidate = gpu_candidate(
         context, graph, node, std::vector<Layout>(node.inputs.size(), layout), {layout},
         [count = shape.elements(), body](const Launch& launch) { body(launch, count); });
-    candidate.may_overwrite = {{.output = 0, .input = 0}};
+    candidate.may_overwrite = overwrites_of_alike(graph, node);
     return candidate;
   });
 }
@@ -58,36 +58,24 @@ std::vector<Candidate> activation_backward(Context& context, const Graph& graph,
     return copies_of_first(context, graph, node, format);
   }
   const DType dtype = graph.type(node.inputs[0]).dtype;
-  auto candidates =
-      alike(context, graph, node, format, [kind, dtype](const Launch& launch, std::int64_t count) {
-        activation_backward(launch.stream, {.kind = kind,
-                                            .dtype = dtype,
-                                            .count = count,
-                                            .dy = launch.in(0),
-                                            .v = launch.in(1),
-                                            .dx = launch.out(0)});
-      });
-  for (Candidate& candidate : candidates) {
-    candidate.may_overwrite.push_back({.output = 0, .input = 1});
-  }
-  return candidates;
+  return alike(context, graph, node, format,
+               [kind, dtype](const Launch& launch, std::int64_t count) {
+                 activation_backward(launch.stream, {.kind = kind,
+                                                     .dtype = dtype,
+                                                     .count = count,
+                                                     .dy = launch.in(0),
+                                                     .v = launch.in(1),
+                                                     .dx = launch.out(0)});
+               });
 }
 
 std::vector<Candidate> add(Context& context, const Graph& graph, const Node& node,
                            DataFormat format) {
   const DType dtype = graph.type(node.inputs[0]).dtype;
-  auto candidates =
-      alike(context, graph, node, format, [dtype](const Launch& launch, std::int64_t count) {
-        add(launch.stream, {.dtype = dtype,
-                            .count = count,
-                            .a = launch.in(0),
-                            .b = launch.in(1),
-                            .y = launch.out(0)});
-      });
-  for (Candidate& candidate : candidates) {
-    candidate.may_overwrite.push_back({.output = 0, .input = 1});
-  }
-  return candidates;
+  return alike(context, graph, node, format, [dtype](const Launch& launch, std::int64_t count) {
+    add(launch.stream,
+        {.dtype = dtype, .count = count, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
+  });
 }
 
 std::vector<Candidate> cast(Context& context, const Graph& graph, const Node& node,
@@ -98,15 +86,10 @@ std::vector<Candidate> cast(Context& context, const Graph& graph, const Node& no
   if (!known(from) || !known(to)) {
     return {};
   }
-  auto candidates =
-      alike(context, graph, node, format, [from, to](const Launch& launch, std::int64_t count) {
-        cast(launch.stream,
-             {.count = count, .from = from, .x = launch.in(0), .to = to, .y = launch.out(0)});
-      });
-  for (Candidate& candidate : candidates) {
-    candidate.may_overwrite.clear();
-  }
-  return candidates;
+  return alike(context, graph, node, format, [from, to](const Launch& launch, std::int64_t count) {
+    cast(launch.stream,
+         {.count = count, .from = from, .x = launch.in(0), .to = to, .y = launch.out(0)});
+  });
 }
 
 }  // namespace bench::cuda
