@@ -10,34 +10,17 @@ std::string why_not(const OpDef& op) {
   return op.quanta == Quanta::own ? "int8 runs only on the CPU (oneDNN)" : "";
 }
 
-std::vector<Candidate> quantize(Context& /*context*/, const Graph& /*graph*/, const Node& /*node*/,
-                                DataFormat /*format*/) {
-  return {};
-}
-
-std::vector<Candidate> dequantize(Context& /*context*/, const Graph& /*graph*/,
-                                  const Node& /*node*/, DataFormat /*format*/) {
-  return {};
-}
-
-std::vector<Candidate> quantized_add(Context& /*context*/, const Graph& /*graph*/,
-                                     const Node& /*node*/, DataFormat /*format*/) {
-  return {};
-}
-
-std::vector<Candidate> quantized_conv2d(Context& /*context*/, const Graph& /*graph*/,
-                                        const Node& /*node*/, DataFormat /*format*/) {
-  return {};
-}
-
-std::vector<Candidate> quantized_fully_connected(Context& /*context*/, const Graph& /*graph*/,
-                                                 const Node& /*node*/, DataFormat /*format*/) {
-  return {};
-}
-
-std::vector<Candidate> quantized_spatial_mean(Context& /*context*/, const Graph& /*graph*/,
-                                              const Node& /*node*/, DataFormat /*format*/) {
-  return {};
-}
+#define BENCH_REFUSED_OP(name)                                                                    \
+  std::vector<Candidate> name(Context& /*context*/, const Graph& /*graph*/, const Node& /*node*/, \
+                              DataFormat /*format*/) {                                            \
+    return {};                                                                                    \
+  }
+BENCH_REFUSED_OP(quantize)
+BENCH_REFUSED_OP(dequantize)
+BENCH_REFUSED_OP(quantized_add)
+BENCH_REFUSED_OP(quantized_conv2d)
+BENCH_REFUSED_OP(quantized_fully_connected)
+BENCH_REFUSED_OP(quantized_spatial_mean)
+#undef BENCH_REFUSED_OP
 
 }  // namespace bench::cuda
