@@ -50,25 +50,4 @@ std::vector<Candidate::Overwrite> overwrites_of_alike(const Graph& graph, const 
   return overwrites;
 }
 
-std::vector<Candidate::Overwrite> overwrites_of_batch_norm(const BatchNormInputs& at) {
-  std::vector<Candidate::Overwrite> overwrites{{.output = 0, .input = 0}};
-  if (at.residual >= 0) {
-    overwrites.push_back({.output = 0, .input = static_cast<std::size_t>(at.residual)});
-  }
-  return overwrites;
-}
-
-std::vector<Candidate::Overwrite> overwrites_of_batch_norm_backward(const BatchNormInputs& at,
-                                                                    int dresidual) {
-  const std::size_t of_dy = dresidual >= 0 ? static_cast<std::size_t>(dresidual) : 0;
-  std::vector<Candidate::Overwrite> overwrites{{.output = of_dy, .input = 0}};
-  if (dresidual >= 0) {
-    overwrites.push_back({.output = 0, .input = 1});
-  }
-  if (at.second_dy >= 0) {
-    overwrites.push_back({.output = of_dy, .input = static_cast<std::size_t>(at.second_dy)});
-  }
-  return overwrites;
-}
-
 }  // namespace bench

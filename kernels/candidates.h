@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "kernels/backend.h"
-#include "models/ops/batch_norm.h"
 
 // What the functions that make candidates have in common on several devices.
 
@@ -31,16 +30,8 @@ std::vector<Candidate> per_layout(const std::vector<Layout>& layouts, const Make
   return candidates;
 }
 
-// Which inputs' memory an output may take.
-
-/// An op that treats all elements alike: the first output takes any input of its type.
+/// For an op that treats all elements alike: its output may overwrite any input of its type.
 std::vector<Candidate::Overwrite> overwrites_of_alike(const Graph& graph, const Node& node);
-/// y may overwrite x, or the residual if there is one.
-std::vector<Candidate::Overwrite> overwrites_of_batch_norm(const BatchNormInputs& at);
-/// With a residual, its gradient may overwrite dy and dx may overwrite x; without one, dx may
-/// overwrite dy. `dresidual` is the position of its gradient, or negative.
-std::vector<Candidate::Overwrite> overwrites_of_batch_norm_backward(const BatchNormInputs& at,
-                                                                    int dresidual);
 
 /// The memory of a launch.
 struct LaunchTensors {

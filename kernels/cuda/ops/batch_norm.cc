@@ -1,8 +1,8 @@
 #include "kernels/cuda/gpu/batch_norm.h"
 
+#include "kernels/batch_norm_candidates.h"
 #include "kernels/cuda/device/context.h"
 #include "kernels/cuda/ops/tickets.h"
-#include "models/ops/batch_norm.h"
 
 namespace bench::cuda {
 namespace {
@@ -37,27 +37,16 @@ void add_second_pass(const Context& context, const TensorType& type, int tensors
 std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const Node& node,
                                   DataFormat format) {
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
-  const BatchNormInputs at = batch_norm_inputs(attributes);
   const TensorType& type = graph.type(node.inputs[0]);
   return per_view(type.shape, format, [&](const Layout& layout, const View& view) {
     Candidate candidate = summing_candidate(
         context, graph, node, layout, type.dtype,
-        [view, dtype = type.dtype, at, attributes](const Launch& launch, unsigned* tickets) {
-          batch_norm_forward(launch.stream, {.view = view,
-                                             .dtype = dtype,
-                                             .x = launch.in(0),
-                                             .gamma = launch.floats_in(at.gamma),
-                                             .beta = launch.floats_in(at.beta),
-                                             .residual = launch.in(at.residual),
-                                             .activation = attributes.epilogue.activation,
-                                             .epsilon = attributes.epsilon,
-                                             .y = launch.out(0),
-                                             .mean = launch.floats_out(1),
-                                             .variance = launch.floats_out(2),
-                                             .workspace = launch.workspace,
-                                             .tickets = tickets});
+        [view, dtype = type.dtype, attributes](const Launch& launch, unsigned* tickets) {
+          BatchNormForward args = batch_norm_arguments(view, dtype, attributes, launch);
+          args.tickets = tickets;
+          batch_norm_forward(launch.stream, args);
         });
-    candidate.may_overwrite = overwrites_of_batch_norm(at);
+    candidate.may_overwrite = overwrites_of_batch_norm(batch_norm_inputs(attributes));
     add_second_pass(context, type, 1, candidate);
     return candidate;
   });
@@ -66,25 +55,15 @@ std::vector<Candidate> batch_norm(Context& context, const Graph& graph, const No
 std::vector<Candidate> batch_norm_inference(Context& context, const Graph& graph, const Node& node,
                                             DataFormat format) {
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
-  const BatchNormInputs at = batch_norm_inference_inputs(attributes);
   const TensorType& type = graph.type(node.inputs[0]);
   return per_view(type.shape, format, [&](const Layout& layout, const View& view) {
     Candidate candidate = gpu_candidate(
         context, graph, node, layouts_of(graph, node.inputs, layout), {layout},
-        [view, dtype = type.dtype, at, attributes](const Launch& launch) {
-          batch_norm_inference(launch.stream, {.view = view,
-                                               .dtype = dtype,
-                                               .x = launch.in(0),
-                                               .gamma = launch.floats_in(at.gamma),
-                                               .beta = launch.floats_in(at.beta),
-                                               .mean = launch.floats_in(at.mean),
-                                               .variance = launch.floats_in(at.variance),
-                                               .residual = launch.in(at.residual),
-                                               .activation = attributes.epilogue.activation,
-                                               .epsilon = attributes.epsilon,
-                                               .y = launch.out(0)});
+        [view, dtype = type.dtype, attributes](const Launch& launch) {
+          batch_norm_inference(launch.stream,
+                               batch_norm_inference_arguments(view, dtype, attributes, launch));
         });
-    candidate.may_overwrite = overwrites_of_batch_norm(at);
+    candidate.may_overwrite = overwrites_of_batch_norm(batch_norm_inference_inputs(attributes));
     return candidate;
   });
 }
@@ -94,36 +73,19 @@ std::vector<Candidate> batch_norm_backward(Context& context, const Graph& graph,
   const auto& attributes = node.attributes.as<BatchNormAttributes>();
   const BatchNormInputs at = batch_norm_backward_inputs(attributes);
   const TensorType& type = graph.type(node.inputs[1]);
-  // Outputs: dx, dbeta, then dgamma and dresidual if there are such inputs.
-  const int dgamma = attributes.scale ? 2 : -1;
-  const int dresidual = !attributes.epilogue.residual ? -1 : attributes.scale ? 3 : 2;
   // x, and dz or its sources.
-  const int read_again = dresidual >= 0 ? 2 : 2 + (at.second_dy >= 0 ? 1 : 0) + (at.y >= 0 ? 1 : 0);
+  const int read_again = residual_gradient_of(attributes) >= 0
+                             ? 2
+                             : 2 + (at.second_dy >= 0 ? 1 : 0) + (at.y >= 0 ? 1 : 0);
   return per_view(type.shape, format, [&](const Layout& layout, const View& view) {
     Candidate candidate = summing_candidate(
         context, graph, node, layout, type.dtype,
-        [view, dtype = type.dtype, at, attributes, dgamma, dresidual](const Launch& launch,
-                                                                      unsigned* tickets) {
-          batch_norm_backward(launch.stream, {.view = view,
-                                              .dtype = dtype,
-                                              .dy = launch.in(0),
-                                              .second_dy = launch.in(at.second_dy),
-                                              .x = launch.in(1),
-                                              .gamma = launch.floats_in(at.gamma),
-                                              .beta = launch.floats_in(at.beta),
-                                              .mean = launch.floats_in(at.mean),
-                                              .variance = launch.floats_in(at.variance),
-                                              .activation = attributes.epilogue.activation,
-                                              .y = launch.in(at.y),
-                                              .epsilon = attributes.epsilon,
-                                              .dx = launch.out(0),
-                                              .dbeta = launch.floats_out(1),
-                                              .dgamma = launch.floats_out(dgamma),
-                                              .dresidual = launch.out(dresidual),
-                                              .workspace = launch.workspace,
-                                              .tickets = tickets});
+        [view, dtype = type.dtype, attributes](const Launch& launch, unsigned* tickets) {
+          BatchNormBackward args = batch_norm_backward_arguments(view, dtype, attributes, launch);
+          args.tickets = tickets;
+          batch_norm_backward(launch.stream, args);
         });
-    candidate.may_overwrite = overwrites_of_batch_norm_backward(at, dresidual);
+    candidate.may_overwrite = overwrites_of_batch_norm_backward(attributes);
     add_second_pass(context, type, read_again, candidate);
     return candidate;
   });

@@ -53,11 +53,11 @@ std::vector<Candidate> spatial_pad(Context& context, const Graph& graph, const N
                                    DataFormat format) {
   const Shape& shape = graph.shape(node.inputs[0]);
   return per_layout(plain_layouts(shape, format), [&](const Layout& layout) {
-    const SpatialPad problem{.dtype = graph.type(node.inputs[0]).dtype,
-                             .view = view_of(shape, layout),
+    const SpatialPad problem{.view = view_of(shape, layout),
                              .height = shape[2],
                              .width = shape[3],
-                             .pad = node.attributes.as<SpatialPadAttributes>()};
+                             .pad = node.attributes.as<SpatialPadAttributes>(),
+                             .dtype = graph.type(node.inputs[0]).dtype};
     return gpu_candidate(context, graph, node, {layout}, {layout}, [problem](const Launch& launch) {
       SpatialPad args = problem;
       args.x = launch.in(0);
