@@ -33,7 +33,9 @@ bool is_exact(ActivationKind kind) {
          kind == ActivationKind::relu6;
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> activation_cases() {
   std::vector<KernelCase> cases;
   for (const auto kind :
        {ActivationKind::none, ActivationKind::relu, ActivationKind::relu6, ActivationKind::sigmoid,
@@ -57,13 +59,6 @@ std::vector<KernelCase> make_cases() {
     add("_kinks", {2, 16, 6, 6});
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> activation_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -25,7 +25,9 @@ KernelCase make_case(const Spec& spec) {
           .reduction = spec.window.kernel[0] * spec.window.kernel[1]};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> avg_pool_cases() {
   const Window half{.kernel = {2, 2}, .stride = {2, 2}};
   std::vector<KernelCase> cases;
   for (const Spec& spec : std::vector<Spec>{
@@ -70,13 +72,6 @@ std::vector<KernelCase> make_cases() {
                    .window = {.kernel = {3, 3}, .stride = {2, 2}, .pad_after = {1, 1}}}));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> avg_pool_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

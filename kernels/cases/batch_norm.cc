@@ -115,7 +115,9 @@ void add_channel_counts(std::vector<Spec>& specs, const Epilogue& epilogue) {
   }
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> batch_norm_cases() {
   constexpr auto kRelu = ActivationKind::relu;
   constexpr auto kRelu6 = ActivationKind::relu6;
   std::vector<KernelCase> cases;
@@ -225,13 +227,6 @@ std::vector<KernelCase> make_cases() {
   cases.push_back(make_mask_case(
       {.name = "two_gradients", .x = {4, 32, 6, 6}, .epilogue = {.activation = kRelu}}, true));
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> batch_norm_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

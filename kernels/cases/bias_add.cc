@@ -19,7 +19,9 @@ KernelCase make_case(const std::string& name, const Shape& x, bool exact) {
           .reduction = x.elements() / x[1]};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> bias_add_cases() {
   std::vector<KernelCase> cases{
       make_case("image", {2, 16, 6, 6}, false), make_case("image_exact", {2, 16, 6, 6}, true),
       make_case("image_odd", {3, 5, 7, 3}, false), make_case("matrix", {8, 37}, false),
@@ -28,13 +30,6 @@ std::vector<KernelCase> make_cases() {
     cases.push_back(make_case(fmt::format("channels_{}", channels), {2, channels, 5, 7}, false));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> bias_add_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

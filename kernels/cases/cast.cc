@@ -17,19 +17,14 @@ KernelCase make_case(const std::string& name, DType to, const Shape& shape) {
           .smooth = false};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> cast_cases() {
   return {make_case("to_bf16", DType::bf16, {2, 16, 5, 5}),
           make_case("to_bf16_odd", DType::bf16, {3, 5, 7, 3}),
           make_case("to_bf16_matrix", DType::bf16, {5, 37}),
           make_case("to_f32", DType::f32, {2, 32, 3, 3}),
           make_case("to_f32_matrix", DType::f32, {3, 129})};
-}
-
-}  // namespace
-
-std::span<const KernelCase> cast_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -13,7 +13,9 @@ KernelCase make_case(const std::string& name, const Shape& x, const ChannelPadAt
           .exact = true};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> channel_pad_cases() {
   return {make_case("blocks", {2, 32, 5, 3}, {.before = 16, .after = 32}),
           make_case("before", {2, 16, 5, 3}, {.before = 16, .after = 0}),
           make_case("after", {2, 16, 5, 3}, {.before = 0, .after = 48}),
@@ -24,13 +26,6 @@ std::vector<KernelCase> make_cases() {
           make_case("nothing_odd", {2, 7, 5, 3}, {}),
           make_case("one_pixel", {3, 10, 1, 1}, {.before = 5, .after = 1}),
           make_case("large", {3, 96, 9, 11}, {.before = 32, .after = 64})};
-}
-
-}  // namespace
-
-std::span<const KernelCase> channel_pad_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -17,7 +17,9 @@ KernelCase make_case(const std::string& name, const Shape& x, bool exact) {
           .reduction = x[2] * x[3]};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> channel_scale_cases() {
   std::vector<KernelCase> cases{make_case("block", {2, 16, 5, 3}, false),
                                 make_case("blocks", {2, 96, 7, 7}, false),
                                 make_case("blocks_exact", {2, 48, 8, 8}, true),
@@ -31,13 +33,6 @@ std::vector<KernelCase> make_cases() {
     cases.push_back(make_case(fmt::format("channels_{}", channels), {2, channels, 5, 7}, false));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> channel_scale_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -15,7 +15,9 @@ KernelCase make_case(const std::string& name, const Shape& x, std::int64_t begin
           .exact = true};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> channel_slice_cases() {
   return {make_case("first_blocks", {2, 48, 5, 3}, 0, 32),
           make_case("middle_block", {2, 48, 5, 3}, 16, 16),
           make_case("last_blocks", {1, 64, 8, 8}, 32, 32),
@@ -27,13 +29,6 @@ std::vector<KernelCase> make_cases() {
           make_case("all", {2, 16, 5, 3}, 0, 16),
           make_case("one_pixel", {3, 20, 1, 1}, 3, 12),
           make_case("large", {3, 204, 9, 7}, 12, 180)};
-}
-
-}  // namespace
-
-std::span<const KernelCase> channel_slice_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -22,7 +22,9 @@ KernelCase make_case(const Spec& spec) {
   return result;
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> concat_cases() {
   std::vector<KernelCase> cases;
   for (const Spec& spec : std::vector<Spec>{
            {.name = "one", .channels = {16}},
@@ -40,13 +42,6 @@ std::vector<KernelCase> make_cases() {
     cases.push_back(make_case(spec));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> concat_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -12,7 +12,9 @@ constexpr Window square(std::int64_t kernel, std::int64_t stride, std::int64_t b
           .pad_after = {after, after}};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> conv2d_cases() {
   constexpr auto kRelu = ActivationKind::relu;
   const Window same3 = square(3, 1, 1, 1);
   std::vector<KernelCase> cases;
@@ -393,13 +395,6 @@ std::vector<KernelCase> make_cases() {
     }
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> conv2d_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

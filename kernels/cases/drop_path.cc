@@ -24,7 +24,9 @@ KernelCase make_case(const Spec& spec) {
       .exact = spec.exact};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> drop_path_cases() {
   std::vector<KernelCase> cases;
   for (const Spec& spec : std::vector<Spec>{
            {.name = "half",
@@ -72,13 +74,6 @@ std::vector<KernelCase> make_cases() {
     cases.push_back(make_case(spec));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> drop_path_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -23,7 +23,9 @@ KernelCase make_case(const Spec& spec) {
       .exact = spec.attributes.keep == 0.5};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> dropout_cases() {
   std::vector<KernelCase> cases;
   for (const Spec& spec : std::vector<Spec>{
            {.name = "half", .x = {4, 64}, .attributes = {.keep = 0.5, .seed = 1, .stream = 2}},
@@ -79,13 +81,6 @@ std::vector<KernelCase> make_cases() {
     cases.push_back(make_case(spec));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> dropout_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -37,7 +37,9 @@ KernelCase make_case(const Spec& spec) {
   return result;
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> fully_connected_cases() {
   constexpr auto kRelu = ActivationKind::relu;
   std::vector<KernelCase> cases;
   for (const Spec& spec : std::vector<Spec>{
@@ -82,13 +84,6 @@ std::vector<KernelCase> make_cases() {
     cases.push_back(make_case(spec));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> fully_connected_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

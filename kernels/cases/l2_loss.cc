@@ -3,9 +3,7 @@
 #include "kernels/cases/cases.h"
 
 namespace bench {
-namespace {
-
-std::vector<KernelCase> make_cases() {
+std::vector<KernelCase> l2_loss_cases() {
   return {{.name = "l2_loss_one",
            .op = &kL2Loss,
            .attributes = L2LossAttributes{.coefficient = 1e-4},
@@ -23,13 +21,6 @@ std::vector<KernelCase> make_cases() {
            .fills = {{}, {}, {}, {}},
            .weights = {0, 1, 2, 3},
            .reduction = 2934}};
-}
-
-}  // namespace
-
-std::span<const KernelCase> l2_loss_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -22,7 +22,9 @@ KernelCase make_case(const Spec& spec) {
           .reduction = 2 * spec.attributes.radius + 1};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> lrn_cases() {
   // AlexNet for CIFAR-10.
   const LrnAttributes alexnet{.radius = 4, .bias = 1, .alpha = 0.001 / 9, .beta = 0.75};
   std::vector<KernelCase> cases;
@@ -51,13 +53,6 @@ std::vector<KernelCase> make_cases() {
                                .attributes = alexnet}));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> lrn_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

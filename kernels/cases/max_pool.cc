@@ -28,7 +28,9 @@ KernelCase make_case(const Spec& spec) {
           .reduction = spec.window.kernel[0] * spec.window.kernel[1]};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> max_pool_cases() {
   const Window resnet{.kernel = {3, 3}, .stride = {2, 2}, .pad_after = {1, 1}};
   const Window half{.kernel = {2, 2}, .stride = {2, 2}};
   const Window dense{.kernel = {3, 3}, .pad_before = {1, 1}, .pad_after = {1, 1}};
@@ -68,13 +70,6 @@ std::vector<KernelCase> make_cases() {
                                .window = resnet}));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> max_pool_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -20,7 +20,9 @@ KernelCase make_case(const std::string& name, const std::vector<std::int64_t>& c
   return result;
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> moving_average_cases() {
   return {make_case("mean", {64}, {{{.decay = 0.9}}}),
           make_case("unbiased", {64}, {{{.decay = 0.997, .factor = 128.0 / 127.0}}}),
           make_case("odd", {13}, {{{.decay = 0.999}}}),
@@ -31,13 +33,6 @@ std::vector<KernelCase> make_cases() {
                       {.decay = 0.5},
                       {.decay = 0.99, .factor = 2},
                       {}}})};
-}
-
-}  // namespace
-
-std::span<const KernelCase> moving_average_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

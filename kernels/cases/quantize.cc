@@ -299,15 +299,12 @@ void add_movers(std::vector<KernelCase>& cases) {
 }  // namespace
 
 /// Ops on u8 and s8, and the ops that take quanta as they are.
-std::span<const KernelCase> quantize_cases() {
-  static const std::vector<KernelCase> kCases = [] {
-    std::vector<KernelCase> cases;
-    add_layers(cases);
-    add_conversions(cases);
-    add_movers(cases);
-    return cases;
-  }();
-  return kCases;
+std::vector<KernelCase> quantize_cases() {
+  std::vector<KernelCase> cases;
+  add_layers(cases);
+  add_conversions(cases);
+  add_movers(cases);
+  return cases;
 }
 
 }  // namespace bench

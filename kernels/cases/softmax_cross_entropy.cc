@@ -27,7 +27,9 @@ KernelCase make_case(const Spec& spec) {
       .epsilons = 8 * spec.logit_scale};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> softmax_cross_entropy_cases() {
   std::vector<KernelCase> cases;
   for (const Spec& spec : std::vector<Spec>{
            {.name = "ten", .rows = 16, .classes = 10},
@@ -51,13 +53,6 @@ std::vector<KernelCase> make_cases() {
     cases.push_back(make_case(spec));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> softmax_cross_entropy_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -18,7 +18,9 @@ KernelCase make_case(const std::string& name, const Shape& x, bool exact) {
           .reduction = x[2] * x[3]};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> spatial_mean_cases() {
   std::vector<KernelCase> cases{
       make_case("7x7", {2, 32, 7, 7}, false), make_case("8x8_exact", {2, 16, 8, 8}, true),
       make_case("odd", {3, 5, 7, 3}, false), make_case("one_pixel", {4, 16, 1, 1}, true)};
@@ -26,13 +28,6 @@ std::vector<KernelCase> make_cases() {
     cases.push_back(make_case(fmt::format("channels_{}", channels), {2, channels, 5, 7}, false));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> spatial_mean_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -15,7 +15,9 @@ KernelCase make_case(const std::string& name, const Shape& x, const SpatialPadAt
           .exact = true};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> spatial_pad_cases() {
   std::vector<KernelCase> cases{
       make_case("around", {2, 16, 5, 3}, {.before = {1, 1}, .after = {1, 1}}),
       make_case("uneven", {2, 16, 5, 6}, {.before = {3, 0}, .after = {1, 2}}),
@@ -35,13 +37,6 @@ std::vector<KernelCase> make_cases() {
                               {.before = {1, 2}, .after = {0, 1}}));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> spatial_pad_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench

@@ -26,7 +26,9 @@ KernelCase make_case(const Spec& spec) {
       .exact = true};
 }
 
-std::vector<KernelCase> make_cases() {
+}  // namespace
+
+std::vector<KernelCase> top_k_accuracy_cases() {
   std::vector<KernelCase> cases;
   for (const Spec& spec : std::vector<Spec>{
            {.name = "first", .rows = 64, .classes = 4},
@@ -41,13 +43,6 @@ std::vector<KernelCase> make_cases() {
     cases.push_back(make_case(spec));
   }
   return cases;
-}
-
-}  // namespace
-
-std::span<const KernelCase> top_k_accuracy_cases() {
-  static const std::vector<KernelCase> kCases = make_cases();
-  return kCases;
 }
 
 }  // namespace bench
