@@ -132,24 +132,18 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace bench::cpu {
-namespace {
-
-/// Elements per thread below which waking another one costs more than it saves.
-constexpr std::int64_t kGrain = 4096;
-
-}  // namespace
 
 HWY_EXPORT(activation_range);
 HWY_EXPORT(activation_backward_range);
 
 void activation(ThreadTeam& team, const Activation& args) {
-  team.for_ranges(args.count, kGrain, [&](Range range) {
+  team.for_ranges(args.count, kElementGrain, [&](Range range) {
     HWY_DYNAMIC_DISPATCH(activation_range)(args, range);
   });
 }
 
 void activation_backward(ThreadTeam& team, const ActivationBackward& args) {
-  team.for_ranges(args.count, kGrain, [&](Range range) {
+  team.for_ranges(args.count, kElementGrain, [&](Range range) {
     HWY_DYNAMIC_DISPATCH(activation_backward_range)(args, range);
   });
 }

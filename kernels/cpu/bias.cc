@@ -48,8 +48,7 @@ void bias_add(ThreadTeam& team, const BiasAdd& args) {
     std::copy(args.bias + channel, args.bias + tiling.channels, last.begin());
   }
   const RowPlan plan(tiling, team.size());
-  constexpr std::int64_t kGrainElements = 4096;
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrainElements / tiling.width);
+  const std::int64_t grain = std::max<std::int64_t>(1, kElementGrain / tiling.width);
   team.for_ranges(tiling.all_rows(), grain, [&](Range rows) {
     for_each_piece(tiling, rows, plan.piece_rows(), [&](const Piece& piece) {
       add_bias(

@@ -38,8 +38,7 @@ namespace bench::cpu {
 HWY_EXPORT(cast_any);
 
 void cast(ThreadTeam& team, const Cast& args) {
-  constexpr std::int64_t kGrain = 4096;
-  team.for_ranges(args.count, kGrain, [&](Range range) {
+  team.for_ranges(args.count, kElementGrain, [&](Range range) {
     cast({.count = range.count(),
           .from = args.from,
           .x = element(args.x, args.from, range.begin),

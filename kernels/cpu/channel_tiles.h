@@ -21,8 +21,7 @@ struct Tile {
 /// The granularity at which threads may split a tiling's rows: cache lines, and enough elements to
 /// be worth a thread.
 inline std::int64_t tile_grain(const ChannelTiling& tiling) {
-  constexpr std::int64_t kGrainElements = 4096;
-  const std::int64_t lines = kGrainElements / (tiling.width * tiling.row_grain());
+  const std::int64_t lines = kElementGrain / (tiling.width * tiling.row_grain());
   return std::max<std::int64_t>(1, lines) * tiling.row_grain();
 }
 

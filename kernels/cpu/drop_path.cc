@@ -73,8 +73,7 @@ void apply(float factor, std::int64_t count, DType dtype, const void* x, void* y
 }  // namespace
 
 void drop_path(ThreadTeam& team, const DropPath& args) {
-  constexpr std::int64_t kGrain = 4096;
-  team.for_ranges(args.examples * args.elements, kGrain, [&](Range range) {
+  team.for_ranges(args.examples * args.elements, kElementGrain, [&](Range range) {
     std::int64_t example = range.begin / args.elements;
     for (std::int64_t i = range.begin; i < range.end; ++example) {
       const std::int64_t end = std::min(range.end, (example + 1) * args.elements);

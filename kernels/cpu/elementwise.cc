@@ -57,25 +57,19 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace bench::cpu {
-namespace {
-
-/// Elements per thread below which waking another one costs more than it saves.
-constexpr std::int64_t kGrain = 4096;
-
-}  // namespace
 
 HWY_EXPORT(add_range);
 HWY_EXPORT(scale_range);
 HWY_EXPORT(moving_average_range);
 
 void add(ThreadTeam& team, const Add& args) {
-  team.for_ranges(args.count, kGrain, [&](Range range) {
+  team.for_ranges(args.count, kElementGrain, [&](Range range) {
     HWY_DYNAMIC_DISPATCH(add_range)(args, range);
   });
 }
 
 void scale(ThreadTeam& team, const Scale& args) {
-  team.for_ranges(args.count, kGrain, [&](Range range) {
+  team.for_ranges(args.count, kElementGrain, [&](Range range) {
     HWY_DYNAMIC_DISPATCH(scale_range)(args, range);
   });
 }
@@ -85,7 +79,7 @@ void moving_averages(ThreadTeam& team, std::span<const MovingAverage> averages) 
   for (const MovingAverage& average : averages) {
     total += average.count;
   }
-  team.for_ranges(total, kGrain, [&](Range range) {
+  team.for_ranges(total, kElementGrain, [&](Range range) {
     std::int64_t first = 0;
     for (const MovingAverage& average : averages) {
       const Range own{.begin = std::max(range.begin - first, std::int64_t{0}),

@@ -45,8 +45,7 @@ void join_rows(ThreadTeam& team, const JoinRows& args) {
   const std::int64_t row_width =
       std::accumulate(args.parts.begin(), args.parts.end(), std::int64_t{0},
                       [](std::int64_t sum, const RowPart& part) { return sum + part.width; });
-  constexpr std::int64_t kGrain = 4096;
-  team.for_ranges(args.rows * row_width, kGrain,
+  team.for_ranges(args.rows * row_width, kElementGrain,
                   [&](Range range) { join_range(args, row_width, range); });
 }
 

@@ -67,8 +67,7 @@ void spatial_pad(ThreadTeam& team, const SpatialPad& args) {
   const std::int64_t y_height = args.height + args.pad.before[0] + args.pad.after[0];
   const Line line =
       line_of(args.width, args.pad.before[1], args.pad.after[1], /*inner=*/tiling.width);
-  constexpr std::int64_t kGrainElements = 4096;
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrainElements / line.width());
+  const std::int64_t grain = std::max<std::int64_t>(1, kElementGrain / line.width());
   team.for_ranges(tiling.batch * tiling.groups * y_height, grain,
                   [&](Range lines) { pad_lines(args, line, args.width * tiling.width, lines); });
 }

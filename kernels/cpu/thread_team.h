@@ -14,6 +14,9 @@ struct Range {
   [[nodiscard]] std::int64_t count() const { return end - begin; }
 };
 
+/// Elements per thread below which waking another one costs more than it saves.
+inline constexpr std::int64_t kElementGrain = 4096;
+
 /// The threads of one tower: an OpenMP team. A library that uses OpenMP on the same host thread
 /// shares these threads instead of adding more. Packaged versions of oneDNN use OpenMP.
 ///
