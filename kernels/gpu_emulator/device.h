@@ -145,13 +145,7 @@ inline int __any_sync(unsigned mask, int predicate,
                       std::source_location place = std::source_location::current()) {
   return bench::cuda::emulator::vote(mask, predicate != 0, place) != 0 ? 1 : 0;
 }
-inline int __all_sync(unsigned mask, int predicate,
-                      std::source_location place = std::source_location::current()) {
-  return bench::cuda::emulator::vote(mask, predicate != 0, place) == mask ? 1 : 0;
-}
 
-inline int __popc(unsigned value) { return std::popcount(value); }
-inline int __ffs(int value) { return __builtin_ffs(value); }
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>(std::uint64_t{a} * b >> 32);
 }
@@ -167,10 +161,6 @@ inline unsigned atomicAdd(unsigned* address, unsigned value) {
 inline int atomicExch(int* address, int value) { return std::exchange(*address, value); }
 inline unsigned atomicExch(unsigned* address, unsigned value) {
   return std::exchange(*address, value);
-}
-inline int atomicAnd(int* address, int value) { return std::exchange(*address, *address & value); }
-inline unsigned atomicAnd(unsigned* address, unsigned value) {
-  return std::exchange(*address, *address & value);
 }
 
 // One lane's writes are already visible to the next one that runs.

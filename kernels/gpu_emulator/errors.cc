@@ -151,21 +151,15 @@ cudaError_t enqueue_when(std::function<bool()> ready, cudaStream_t stream, const
 using bench::cuda::emulator::Machine;
 
 // Does not use call(): a later request for the message still needs the reason of the last refusal.
-cudaError_t cudaPeekAtLastError() {
-  cudaError_t& last = bench::cuda::emulator::told.last;
+cudaError_t cudaGetLastError() {
+  const cudaError_t last = std::exchange(bench::cuda::emulator::told.last, cudaSuccess);
   if (!Machine::runs_task()) {
     Machine& machine = Machine::get();
     const std::lock_guard lock(machine.lock());
     if (machine.failed()) {
-      last = cudaErrorLaunchFailure;
+      return cudaErrorLaunchFailure;
     }
   }
-  return last;
-}
-
-cudaError_t cudaGetLastError() {
-  const cudaError_t last = cudaPeekAtLastError();
-  bench::cuda::emulator::told.last = cudaSuccess;
   return last;
 }
 

@@ -59,7 +59,6 @@ using cudaGraphExec_t = struct CUgraphExec_st*;
 
 // Errors. Each thread has a last error. A failed device stays failed until reset_device().
 cudaError_t cudaGetLastError();
-cudaError_t cudaPeekAtLastError();
 /// For a failed device: which kernel failed, and why. Valid until this thread's next call.
 const char* cudaGetErrorString(cudaError_t error);
 const char* cudaGetErrorName(cudaError_t error);
@@ -175,14 +174,8 @@ enum cudaStreamCaptureMode {
   cudaStreamCaptureModeThreadLocal = 1,
   cudaStreamCaptureModeRelaxed = 2,
 };
-enum cudaStreamCaptureStatus {
-  cudaStreamCaptureStatusNone = 0,
-  cudaStreamCaptureStatusActive = 1,
-  cudaStreamCaptureStatusInvalidated = 2,
-};
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 enum cudaGraphInstantiateFlags {
   cudaGraphInstantiateFlagUseNodePriority = 8,
@@ -191,7 +184,6 @@ enum cudaGraphInstantiateFlags {
 /// CUDA, all of the work would have the priority of the stream that it is launched on.
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags = 0);
-cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 

@@ -208,19 +208,6 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   return call(Call::work, [&](Machine& machine) { return machine.end_capture(stream, graph); });
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return call(Call::work, [&](Machine& machine) {
-    const auto found = machine.stream(stream);
-    if (found == nullptr) {
-      return cudaErrorInvalidResourceHandle;
-    }
-    *status = found->capture == nullptr     ? cudaStreamCaptureStatusNone
-              : found->capture->invalidated ? cudaStreamCaptureStatusInvalidated
-                                            : cudaStreamCaptureStatusActive;
-    return cudaSuccess;
-  });
-}
-
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
   return call(Call::cleanup, [&](Machine& machine) { return destroy(machine.graphs, graph); });
 }
@@ -244,14 +231,6 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
     *exec = machine.execs.back().get();
     (*exec)->tasks = graph->tasks;
     return cudaSuccess;
-  });
-}
-
-cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call(Call::work, [&](Machine& machine) {
-    return find(machine.execs, exec) == machine.execs.end() || machine.stream(stream) == nullptr
-               ? cudaErrorInvalidValue
-               : cudaSuccess;
   });
 }
 
