@@ -6,6 +6,7 @@
 #include <system_error>
 #include <thread>
 
+#include "bench/loop/session.h"
 #include "variable_mgmt/towers/barrier.h"
 #include "variable_mgmt/towers/tower_threads.h"
 
