@@ -227,7 +227,7 @@ int refuse_command_line(const UsageError& error, std::ostream& err) {
 int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
                   const RunStreams& streams) {
   start_processes(parsed.flags, command_line);
-  RunWorld joined = join_world();
+  RunWorld joined = starts_launchers(parsed.flags) ? alone() : join_world();
   World& world = *joined.world;
   try {
     refuse_together(world, "");

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <ostream>
 
+#include "bench/runs/run_world.h"
 #include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
 #include "results/record/identity.h"
@@ -140,7 +141,9 @@ ChildOutcome ChildRuns::run(const ChildRun& child) {
   std::vector<std::pair<std::string, std::string>> variables = child.variables;
   variables.emplace_back(kGroupVariable, to_text(place));
   variables.emplace_back(kRecordVariable, scratch_->path());
-  variables.emplace_back(kMpiVariable, "none");  // The launcher's variables are for this process.
+  if (is_launched()) {
+    variables.emplace_back(kMpiVariable, "none");  // The launcher's variables are for this process.
+  }
   std::vector<std::string> words = host_.command_line;
   words.insert(words.end(), child.words.begin(), child.words.end());
   std::filesystem::resize_file(scratch_->path(), 0);  // Removes the previous record.

@@ -11,6 +11,7 @@
 
 #include "bench/flags/table.h"
 #include "bench/plan/processor_shares.h"
+#include "bench/plan/record_settings.h"
 #include "bench/runs/process_guard.h"
 #include "kernels/cpu/affinity.h"
 #include "kernels/gpu_provider.h"
@@ -193,10 +194,13 @@ void check_equal_regions(World& world, const Executor& executor) {
   }
 }
 
-void check_built_in_world(const World& world, const ParseResult& parsed) {
+void check_built_in_world(World& world, const ParseResult& parsed) {
   if (world.size() == 1) {
     return;
   }
+  // A launcher may not pass variables on to other hosts.
+  const bool sweeps = parsed.flags.scaling_sweep.has_value() &&
+                      world.gather(variable(kScalingVariable).value_or("")).front().empty();
   struct Unbuilt {
     bool given;
     std::string what;
@@ -214,7 +218,8 @@ void check_built_in_world(const World& world, const ParseResult& parsed) {
             "give a loss scale with --fp16_loss_scale"},
            {flags.verify.has_value(), "--verify", "start one process"},
            {!parsed.batch.fixed(), "--batch_size=" + flags.batch_size, "give one batch size"},
-           {flags.scaling_sweep.has_value(), "--scaling_sweep", "omit it"},
+           {sweeps, "--scaling_sweep",
+            "start bench without a launcher, with --variable_update=horovod"},
            {flags.repeats > 1, "--repeats", "start the run several times, each with --store"},
            {flags.until_ci.has_value(), "--until_ci",
             "start the run several times, each with --store"},
@@ -235,6 +240,9 @@ void check_built_in_world(const World& world, const ParseResult& parsed) {
 void settle_in_world(RunSettings& settings, const World& world) {
   if (world.size() > 1 && settings.execution.device == RunDevice::gpu) {
     throw UsageError("--device=gpu is not built yet for several processes: use --device=cpu");
+  }
+  if (world.size() > 1) {
+    settings.outputs.record.device_counts.clear();  // This is one run of a sweep.
   }
   if (world.rank() != 0) {
     settings.outputs = {.lines = settings.outputs.lines};

@@ -82,8 +82,8 @@ void check_equal_flags(World& world, const ParseResult& parsed);
 void check_equal_regions(World& world, const Executor& executor);
 
 /// Throws WorldRefusal for flags that are not built yet for several processes, if there are
-/// several.
-void check_built_in_world(const World& world, const ParseResult& parsed);
+/// several. Waits for all ranks.
+void check_built_in_world(World& world, const ParseResult& parsed);
 
 /// Adapts the settings to this process of the world: ranks other than 0 print and write nothing.
 /// Throws UsageError for a device that is not built yet for several processes.

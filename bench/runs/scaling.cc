@@ -9,6 +9,7 @@
 #include "bench/report/scaling.h"
 #include "bench/runs/output_check.h"
 #include "bench/runs/own_files.h"
+#include "bench/runs/start_processes.h"
 #include "bench/runs/text_table.h"
 #include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
@@ -58,16 +59,33 @@ std::vector<std::string> row_of(const ScaledRun& run) {
   return row;
 }
 
-/// The flags to append to the command line for `devices` devices. CPU devices have the same number
-/// of threads in every run; otherwise the efficiency would measure the threads.
-std::vector<std::string> words_of(const RunSettings& settings, int devices) {
-  std::vector<std::string> words{fmt::format("--num_gpus={}", devices)};
+/// A device is a process, which a launcher starts.
+bool is_over_processes(const RunSettings& settings) {
+  return settings.workload.strategy->name == "horovod";
+}
+
+/// The flags to append to the command line for `devices` devices, of which a host has `per_host` at
+/// most. CPU devices have the same number of threads in every run; otherwise the efficiency would
+/// measure the threads.
+std::vector<std::string> words_of(const RunSettings& settings, int devices, int per_host) {
+  std::vector<std::string> words{
+      fmt::format("--{}={}", is_over_processes(settings) ? "np" : "num_gpus", devices)};
   if (settings.execution.device == RunDevice::cpu && !settings.execution.threads) {
-    words.push_back(
-        fmt::format("--num_intra_threads={}",
-                    default_threads(settings, settings.outputs.record.device_counts.back())));
+    words.push_back(fmt::format("--num_intra_threads={}", default_threads(settings, per_host)));
   }
   return words;
+}
+
+/// The most devices of a host in any run.
+int most_per_host(const std::vector<int>& counts, const Flags& flags) {
+  if (!flags.hosts) {
+    return counts.back();
+  }
+  int most = 1;
+  for (const HostPlaces& host : parse_hosts(*flags.hosts)) {
+    most = std::max(most, host.processes);
+  }
+  return std::min(most, counts.back());
 }
 
 /// Devices for planning only.
@@ -107,12 +125,15 @@ PlannedMemory predict_run(const RunSettings& settings, const RunHost& host) {
 }
 
 void refuse_what_is_given_twice(const Workload& workload, const ParseResult& parsed) {
-  for (const char* name : {"num_gpus", "virtual_gpus", "gpu_indices", "repeats", "until_ci",
+  for (const char* name : {"num_gpus", "virtual_gpus", "np", "gpu_indices", "repeats", "until_ci",
                            "reportable", "verify", "dump", "dump_tensors", "choices_file"}) {
     if (parsed.given.contains(name)) {
       throw UsageError(
           fmt::format("--scaling_sweep makes one run per number of devices: remove --{}", name));
     }
+  }
+  if (parsed.given.contains("hosts") && workload.strategy->name != "horovod") {
+    throw UsageError("--scaling_sweep over --hosts needs --variable_update=horovod");
   }
   if (!workload.batch_request.fixed()) {
     throw UsageError("--scaling_sweep needs one batch size: give a number in --batch_size");
@@ -122,7 +143,7 @@ void refuse_what_is_given_twice(const Workload& workload, const ParseResult& par
 }  // namespace
 
 RunSettings settings_of_scaled(RunSettings settings) {
-  const std::string mark = fmt::format("devices{}", settings.workload.towers);
+  const std::string mark = fmt::format("devices{}", settings.workload.all_towers());
   return settings.outputs.record.scaling ? with_own_files(std::move(settings), mark) : settings;
 }
 
@@ -172,12 +193,13 @@ int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost&
   const std::vector<int>& counts = settings.outputs.record.device_counts;
   // Use the settings before each run's flags add --num_gpus and --num_intra_threads, which the user
   // did not give.
+  const int per_host = most_per_host(counts, parsed.flags);
   RunSettings largest = settings;
-  largest.workload.towers = counts.back();
+  largest.workload.towers = per_host;
   check_processors(largest);
   const auto arguments_of = [&](int devices) {
     std::vector<std::string> words = host.command_line;
-    const std::vector<std::string> own = words_of(settings, devices);
+    const std::vector<std::string> own = words_of(settings, devices, per_host);
     words.insert(words.end(), own.begin(), own.end());
     return words;
   };
@@ -187,7 +209,8 @@ int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost&
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
     RunSettings own =
-        resolve_settings(parse_flags(static_cast<int>(pointers.size()), pointers.data()));
+        resolve_settings(parse_flags(static_cast<int>(pointers.size()), pointers.data()),
+                         {.processes = is_over_processes(settings) ? devices : 1});
     own.outputs.record.scaling.emplace();
     own = settings_of_scaled(std::move(own));
     // Use a separate thread, because it stays bound to processors.
@@ -204,7 +227,7 @@ int run_scaling(const RunSettings& settings, const ParseResult& parsed, RunHost&
       counts,
       [&](int devices, int order, const std::string& reference) {
         return children.run({.place = {.repeat = order, .order = order},
-                             .words = words_of(settings, devices),
+                             .words = words_of(settings, devices, per_host),
                              .variables = {{kScalingVariable, reference}}});
       },
       [&] { return host.interrupt.requested(); }, host.streams);

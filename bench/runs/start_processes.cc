@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "bench/flags/table.h"
+#include "bench/plan/record_settings.h"
 #include "bench/runs/run_world.h"
 #include "kernels/gpu_provider.h"
 #include "models/base/errors.h"
@@ -17,7 +18,9 @@
 namespace bench {
 namespace {
 
-bool asks_for_processes(const Flags& flags) { return flags.np || flags.hosts; }
+bool asks_for_processes(const Flags& flags) {
+  return (flags.np || flags.hosts) && !starts_launchers(flags);
+}
 
 std::vector<HostPlaces> hosts_asked(const Flags& flags) {
   return flags.hosts ? parse_hosts(*flags.hosts) : std::vector<HostPlaces>();
@@ -71,6 +74,10 @@ Launcher find_launcher() {
 }
 
 }  // namespace
+
+bool starts_launchers(const Flags& flags) {
+  return flags.scaling_sweep && std::getenv(kScalingVariable) == nullptr && !is_launched();
+}
 
 std::vector<HostPlaces> parse_hosts(std::string_view text) {
   std::vector<HostPlaces> hosts;

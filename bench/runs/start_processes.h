@@ -30,6 +30,9 @@ std::vector<HostPlaces> parse_hosts(std::string_view text);
 std::vector<std::string> launch_words(const Launcher& launcher, const Flags& flags,
                                       const std::vector<std::string>& command_line, bool as_root);
 
+/// True if this process starts a launcher for each run of --scaling_sweep.
+bool starts_launchers(const Flags& flags);
+
 /// If --np or --hosts is given and no launcher started this process, replaces it by the launcher.
 /// Throws UsageError if no launcher is found.
 void start_processes(const Flags& flags, const std::vector<std::string>& command_line);

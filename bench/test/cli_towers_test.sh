@@ -182,7 +182,7 @@ refused 'nccl' $towers --num_gpus=2 --variable_update=replicated --all_reduce_sp
 refused "part 1 (character 1) is 'xring#3'; accepted: xring with 1 to 2 shards" \
   $towers --num_gpus=2 --variable_update=replicated --all_reduce_spec=xring#3
 # shellcheck disable=SC2086
-refused 'needs several hosts' $towers --num_gpus=2 --variable_update=distributed_replicated
+refused 'needs --ps_hosts and --worker_hosts' $towers --num_gpus=2 --variable_update=distributed_replicated
 
 # --- processors -------------------------------------------------------------------------------------
 

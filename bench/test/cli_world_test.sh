@@ -95,6 +95,12 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   "$bench" $run --num_gpus=4 --variable_update=collective_all_reduce >one 2>err || fail "$(cat err)"
   [ "$(losses one)" = "$(losses several)" ] || fail "--np=4 trains differently: $(losses several), not $(losses one)"
   refused 2 'the launcher started 2' $run --np=3 --variable_update=horovod
+  # A sweep over processes starts a launcher for each run.
+  BENCH_MPI=$mpi "$bench" $run --scaling_sweep=1,2 --variable_update=horovod --result_file=swept.json >out 2>err ||
+    fail "--scaling_sweep: $(cat err)"
+  grep -q '"processes": 2' swept.devices2.json || fail 'the sweep has no run of two processes'
+  grep -q '^ *2 .* [0-9]' out || fail "the sweep printed: $(cat out)"
+  refused 2 'start bench without a launcher' $run --scaling_sweep=1,2 --variable_update=horovod
   # The launcher's variables are not for the runs that a run starts.
   start 1 $run --repeats=2 >out 2>err || fail "repeats under a launcher: $(cat err)"
 }

@@ -146,7 +146,6 @@ const std::vector<BrokenRule> kRules = {
      {"--scaling_sweep=1,2", "--dtype=int8", "--forward_only"}},
     {"--scaling_sweep=1,2 cannot be combined with --batch_size=auto",
      {"--scaling_sweep=1,2", "--batch_size=auto"}},
-    {"omit --scaling_sweep", {"--variable_update=horovod", "--scaling_sweep=1,2"}},
     {"--variable_update=horovod has one device per process: omit --virtual_gpus=2",
      {"--variable_update=horovod", "--virtual_gpus=2"}},
     {"which needs an even number of devices: remove 1 from the sweep",
