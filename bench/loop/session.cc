@@ -54,10 +54,12 @@ class Session {
     result_.first_step_at = parts_.clock.now();
     if (settings_.workload.asynchronous) {
       joint_.emplace(settings_.workload.processes, result_.first_step_at);
+      result_.staleness.emplace();
     }
     report::print_running_warm_up(parts_.out);
     if (warm_up() == Stop::interrupted) {
       result_.stop = Stop::interrupted;
+      agree_on_stop();
       return;
     }
     progress_.clear();
@@ -67,6 +69,7 @@ class Session {
     report::print_done_warm_up(parts_.out);
     measure();
     progress_.clear();
+    agree_on_stop();
     if (!settings_.workload.training() && !result_.steps.empty()) {
       check_logits(parts_.towers, settings_.workload);
     }
@@ -231,7 +234,7 @@ class Session {
       const ServerReply reply = *parts_.towers.update(0)->reply();
       joint_->report(parts_.clock.now(), reply.updates);
       if (measuring_) {
-        result_.staleness.push_back(reply.staleness);
+        result_.staleness->push_back(reply.staleness);
       }
       duration = joint_->take();
     }
@@ -240,8 +243,17 @@ class Session {
     return outcome;
   }
 
-  /// Runs one synchronous step: waits for a batch, runs it, updates the variables, reads the loss.
-  /// Returns nullopt if the run is interrupted before the batch is available.
+  /// Asynchronous workers end on their own. If one was interrupted, all report that.
+  void agree_on_stop() {
+    if (joint_) {
+      StepOutcome own;
+      own.stop = result_.stop;
+      result_.stop = agreed_outcome(*parts_.world, own).stop;
+    }
+  }
+
+  /// Runs one step of this process: waits for a batch, runs it, updates the variables, reads the
+  /// loss. Returns nullopt if the run is interrupted before the batch is available.
   std::optional<StepOutcome> step() {
     const nanoseconds begin = parts_.clock.now();
     if (parts_.world != nullptr) {

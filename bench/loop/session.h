@@ -62,8 +62,8 @@ struct SessionResult {
   /// The steps that this process took in that time. They differ from `steps` only if workers are
   /// asynchronous.
   std::int64_t own_steps = 0;
-  /// ServerReply::staleness of each update that this process made, if workers are asynchronous.
-  std::vector<std::int64_t> staleness;
+  /// With asynchronous workers: ServerReply::staleness of each update that this process made.
+  std::optional<std::vector<std::int64_t>> staleness;
   /// The clock when the first warm-up step (or, without any, the first step) began.
   std::chrono::nanoseconds first_step_at{};
   std::int64_t warmup_steps = 0;

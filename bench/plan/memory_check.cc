@@ -186,7 +186,7 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const To
     memory.updates =
         workload.strategy->memory(tower.segments, workload.towers, strategy_settings(settings));
     for (StrategyMemory& each : memory.updates) {
-      each.communicator = memory.on_device ? each.communicator : 0;
+      each.communicator = (memory.on_device ? each.communicator : 0) + each.exchange;
     }
     // The check keeps every tower's gradients.
     if (!memory.on_device) {

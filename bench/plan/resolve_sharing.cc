@@ -160,19 +160,23 @@ std::string joined_gradients_notice(const RunSettings& settings) {
                ? fmt::format("{:g}", begin)
                : fmt::format("{:g} at the first step and {:g} at the last", begin, end);
   };
+  const std::string_view optimizer = row_of(workload.optimizer.rule).name;
+  const bool multiplies = optimizer == "sgd" || optimizer == "momentum";
   if (workload.servers > 0) {
+    if (workload.processes == 1) {
+      return "";
+    }
     return fmt::format(
         "each of {} workers makes its own update in every step{}, at a learning rate of {}",
         workload.processes, workload.asynchronous ? " and does not wait for the others" : "",
-        over_the_run(summed ? workload.towers : 1));
+        over_the_run(summed && multiplies ? workload.towers : 1));
   }
   if (!summed) {
     return fmt::format(
         "the gradients of {} devices are averaged: the effective learning rate is {}",
         workload.all_towers(), over_the_run(1));
   }
-  const std::string_view optimizer = row_of(workload.optimizer.rule).name;
-  if (optimizer != "sgd" && optimizer != "momentum") {
+  if (!multiplies) {
     return fmt::format(
         "the gradients of {} devices are summed: the learning rate is {}. How much larger the "
         "updates "

@@ -43,9 +43,13 @@ std::map<std::string, std::string> differing(const std::map<std::string, std::st
   return out;
 }
 
-std::optional<results::Staleness> staleness_of(std::vector<std::int64_t> values) {
-  if (values.empty()) {
+std::optional<results::Staleness> staleness_of(const json& list) {
+  if (list.is_null()) {
     return std::nullopt;
+  }
+  auto values = list.get<std::vector<std::int64_t>>();
+  if (values.empty()) {
+    return results::Staleness();
   }
   std::sort(values.begin(), values.end());
   const auto at = [&](double share) {
@@ -89,7 +93,7 @@ std::string rank_text(const results::Record& record, const SessionResult& sessio
             {"computing", nullptr},
             {"exposed_communication", nullptr},
             {"steps", session.own_steps},
-            {"staleness", session.staleness},
+            {"staleness", session.staleness ? json(*session.staleness) : json(nullptr)},
             {"env", record.env}};
   const auto slowest = std::max_element(
       session.shares.begin(), session.shares.end(),
@@ -114,17 +118,16 @@ std::vector<WorldRank> read_ranks(std::span<const std::string> texts) {
     if (ranks.empty()) {
       first = env;
     }
-    ranks.push_back(
-        {.host = rank.at("host").is_string() ? rank.at("host").get<std::string>() : "",
-         .cpu = captured<std::string>(rank.at("cpu")),
-         .isa_used = captured<std::string>(rank.at("isa_used")),
-         .governor = captured<std::string>(rank.at("governor")),
-         .processors = rank.at("processors").get<std::vector<int>>(),
-         .computing = captured<double>(rank.at("computing")),
-         .exposed_communication = captured<double>(rank.at("exposed_communication")),
-         .steps = rank.at("steps").get<std::int64_t>(),
-         .staleness = staleness_of(rank.at("staleness").get<std::vector<std::int64_t>>()),
-         .env = differing(env, first)});
+    ranks.push_back({.host = rank.at("host").is_string() ? rank.at("host").get<std::string>() : "",
+                     .cpu = captured<std::string>(rank.at("cpu")),
+                     .isa_used = captured<std::string>(rank.at("isa_used")),
+                     .governor = captured<std::string>(rank.at("governor")),
+                     .processors = rank.at("processors").get<std::vector<int>>(),
+                     .computing = captured<double>(rank.at("computing")),
+                     .exposed_communication = captured<double>(rank.at("exposed_communication")),
+                     .steps = rank.at("steps").get<std::int64_t>(),
+                     .staleness = staleness_of(rank.at("staleness")),
+                     .env = differing(env, first)});
   }
   return ranks;
 }

@@ -13,6 +13,7 @@
 #include "bench/runs/child_runs.h"
 #include "bench/runs/output_check.h"
 #include "bench/runs/repeats.h"
+#include "bench/runs/roles.h"
 #include "bench/runs/scaling.h"
 #include "bench/runs/serve.h"
 #include "bench/runs/start_processes.h"
@@ -66,13 +67,6 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     return roles_of(parsed.flags, world.size());
   });
   check_built_in_world(world, parsed);
-  world.set_workers(roles.workers);
-  if (world.rank() >= roles.workers) {
-    return serve(parsed, roles, world);
-  }
-  if (roles.workers > 1 && roles.servers == 0 && !parsed.flags.forward_only) {
-    host.world.link = measure_link(world, [&] { return host.clock.now(); });
-  }
   if (parsed.flags.verify) {
     const int status = run_verification(parsed, host);
     if (status != 0) {
@@ -82,12 +76,22 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     }
     return status;
   }
+  const bool serves = world.rank() >= roles.workers;
+  std::optional<Device> server_device;
   const RunSettings settings = agreed(world, [&] {
-    RunSettings resolved = resolve_settings(
-        parsed, {.process = world.rank(), .processes = roles.workers, .servers = roles.servers});
+    RunSettings resolved = resolve_settings(parsed, {.process = serves ? 0 : world.rank(),
+                                                     .processes = roles.workers,
+                                                     .servers = roles.servers});
     settle_in_world(resolved, world);
+    if (serves) {
+      server_device = make_server_device(resolved);
+    }
     return settings_of_scaled(settings_of_repeat(std::move(resolved)));
   });
+  world.set_workers(roles.workers);
+  if (serves) {
+    return serve(settings, *server_device->backend, world);
+  }
   if (!settings.outputs.record.device_counts.empty()) {
     return run_scaling(settings, parsed, host);
   }
@@ -106,6 +110,9 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     check_outputs(settings);
     return true;
   });
+  if (roles.workers > 1 && settings.workload.training() && roles.servers == 0) {
+    host.world.link = measure_link(world, [&] { return host.clock.now(); });
+  }
   if (request.fixed()) {
     return run_once({.settings = settings,
                      .parsed = parsed,
@@ -150,6 +157,9 @@ int refuse(World& world, const WorldRefusal& refusal, std::ostream& err) {
   const int status = exit_status_of(refusal);
   end_servers(world, status);
   world.leave(status);
+  if (!world.failure().empty()) {
+    _exit(status);
+  }
   return status;
 }
 

@@ -10,6 +10,7 @@
 #include "bench/report/device_times.h"
 #include "bench/report/world_record.h"
 #include "bench/runs/prediction.h"
+#include "models/base/errors.h"
 #include "results/environment/gpu_verdict.h"
 #include "results/environment/gpu_watches.h"
 #include "results/environment/machine.h"
@@ -108,6 +109,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                                          .per_message = link->per_message,
                                          .bytes_per_second = link->bytes_per_second,
                                          .error = link->error};
+      check(prepared.towers->update(0)->sum_times() != nullptr, "the gradients are not added");
       predict_speeds(begun.settings, measured.session, *prepared.towers->update(0)->sum_times(),
                      *record.world, host.streams.out);
     }

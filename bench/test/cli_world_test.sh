@@ -44,13 +44,16 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   done
   # With SGD, one update per worker is the same as one update with the sum.
   "$bench" $run --optimizer=sgd --num_gpus=3 --variable_update=collective_all_reduce >one 2>err || fail "$(cat err)"
-  for update in parameter_server distributed_replicated parameter_server; do
+  for update in parameter_server distributed_replicated; do
     start 5 $run --optimizer=sgd --variable_update=$update --worker_hosts=a,b,c --ps_hosts=a,b \
       --result_file=record.json >several 2>err || fail "$update: $(cat err)"
     [ "$(losses one)" = "$(losses several)" ] || fail "$update trains differently: $(losses several), not $(losses one)"
     grep -q '"parameter_servers": 2' record.json || fail "the record does not count 2 parameter servers"
     grep -q '^fingerprint: matches' err || fail "not checked: $(cat err)"
   done
+  "$bench" $run --num_gpus=2 >one 2>err || fail "$(cat err)"
+  start 3 $run --num_gpus=2 --worker_hosts=a --ps_hosts=a,b >several 2>err || fail "two towers: $(cat err)"
+  [ "$(losses one)" = "$(losses several)" ] || fail "two towers train differently: $(losses several), not $(losses one)"
   start 4 $run --worker_hosts=a,b,c --ps_hosts=a --cross_replica_sync=false --result_file=record.json >several 2>err ||
     fail "asynchronous: $(cat err)"
   [ "$(losses several | wc -l)" = 3 ] || fail "asynchronous workers printed: $(cat several)"
@@ -68,6 +71,7 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
     [ "$(grep -c "^bench: .*$text" err)" = 1 ] || fail "not printed once: $text; but: $(cat err)"
   }
   refused 2 'name the workers and the parameter servers' $run
+  refused 2 'the folder does not exist' $run --worker_hosts=a --ps_hosts=a --data_dir=absent --data_name=imagenet
   refused 2 'but 2 processes run: start 3 with --np=3' $run --worker_hosts=a,b --ps_hosts=a
   refused 2 'the largest batch that fits is' $run --worker_hosts=a --ps_hosts=a --batch_size=900000000
   refused 2 'the folder does not exist' $run --variable_update=horovod --data_dir=absent --data_name=imagenet

@@ -300,13 +300,13 @@ struct WorldRank {
   std::map<std::string, std::string> env{};
 };
 
-/// The time in which each process sends a message to another one, all at the same time. It is
-/// modelled as a straight line in the message's size.
+/// The time in which each process sends n messages to another one, all at the same time: latency +
+/// (n - 1) per_message + bytes / bytes_per_second.
 struct Link {
   double latency = 0;      ///< Seconds.
-  double per_message = 0;  ///< Seconds for each further message at the same time.
+  double per_message = 0;  ///< Seconds.
   double bytes_per_second = 0;
-  double error = 0;  ///< How far the line misses a third size, as a share.
+  double error = 0;  ///< How far this misses another size, as a share.
 };
 
 /// A speed that was predicted, not measured.

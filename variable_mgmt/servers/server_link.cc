@@ -95,12 +95,14 @@ void ServerLink::pack(const Server& server, const std::byte* region, std::byte* 
 }
 
 void ServerLink::set_variables(const std::byte* variables) {
+  for (Server& server : servers_) {
+    server.reply = {};
+  }
   if (world_.rank() != 0) {
     return;
   }
   std::vector<std::future<ServerReply>> sent;
-  for (Server& server : servers_) {
-    server.reply = {};
+  for (const Server& server : servers_) {
     std::vector<ServedSegment> segments;
     for (const OptimizerSegment& segment : server.segments) {
       segments.push_back({.count = segment.count, .decayed = segment.decayed ? 1U : 0U});

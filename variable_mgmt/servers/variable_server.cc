@@ -85,6 +85,7 @@ class ReceiveTask final : public WorldTask {
     arrivals_->put(received_);
     return State::done;
   }
+  [[nodiscard]] bool waits_for(int rank) const override { return rank == received_.worker; }
   void cancel(const std::string& reason) noexcept override { arrivals_->cancel(reason); }
 
  private:

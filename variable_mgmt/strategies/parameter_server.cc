@@ -189,8 +189,8 @@ std::vector<StrategyMemory> parameter_server_memory(std::span<const OptimizerSeg
   std::vector<StrategyMemory> memory;
   if (settings.served) {
     memory.resize(static_cast<std::size_t>(towers), {.communicator = towers > 1 ? 2 * region : 0});
-    // What is sent and received.
-    memory.front().communicator += 2 * region;
+    // Gradients, variables, and the first variables.
+    memory.front().exchange = 3 * region;
     return memory;
   }
   for (const RegionRange& part : parts_of(segments, towers, settings)) {

@@ -110,6 +110,8 @@ struct StrategyMemory {
   /// In host memory, for a device with separate memory: the copies of its regions that the other
   /// towers see. Devices that turn out to read each other's memory need none.
   std::size_t communicator = 0;
+  /// In host memory: what is sent to server processes and received from them.
+  std::size_t exchange = 0;
 };
 
 /// A tower's context in its strategy.

@@ -16,13 +16,31 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+/// The number of ranks from a worker to its partner: the one for which most partners are on another
+/// host.
+int offset_to_other_host(const World& world) {
+  int best = 1;
+  int most = -1;
+  for (int offset = 1; offset < world.workers(); ++offset) {
+    int apart = 0;
+    for (int rank = 0; rank < world.workers(); ++rank) {
+      apart += world.host(rank) == world.host((rank + offset) % world.workers()) ? 0 : 1;
+    }
+    if (apart > most) {
+      best = offset;
+      most = apart;
+    }
+  }
+  return best;
+}
+
 /// Exchanges messages with two other workers at the same time.
 class ExchangeTask final : public WorldTask {
  public:
   ExchangeTask(const World& world, std::size_t bytes, int messages,
                const std::function<nanoseconds()>& now)
-      : target_((world.rank() + world.workers() / 2) % world.workers()),
-        source_((world.rank() + world.workers() - world.workers() / 2) % world.workers()),
+      : target_((world.rank() + offset_to_other_host(world)) % world.workers()),
+        source_((world.rank() + world.workers() - offset_to_other_host(world)) % world.workers()),
         bytes_(bytes),
         messages_(messages),
         now_(now),
@@ -89,38 +107,43 @@ double time_of(World& world, std::size_t bytes, int messages,
 
 }  // namespace
 
-Link fit_link(std::size_t small, double small_time, std::size_t large, double large_time,
-              std::size_t between, double between_time) {
-  // Noise may make the larger message the faster one.
-  const double rise = std::max(large_time - small_time, 1e-9);
-  const double per_byte = rise / static_cast<double>(large - small);
-  const double latency = std::max(small_time - per_byte * static_cast<double>(small), 0.0);
-  const double expected = latency + per_byte * static_cast<double>(between);
+Link fit_link(const TimedSize& small, const TimedSize& large, const TimedSize& between) {
+  // Noise may make the larger one the faster one.
+  const double rise = std::max(large.seconds - small.seconds, 1e-9);
+  const double per_byte = rise / (large.bytes - small.bytes);
+  const double latency = std::max(small.seconds - per_byte * small.bytes, 0.0);
+  const double expected = latency + per_byte * between.bytes;
   return {.latency = latency,
           .bytes_per_second = 1 / per_byte,
-          .error = std::abs(expected - between_time) / between_time};
+          .error = std::abs(expected - between.seconds) / std::max(between.seconds, 1e-9)};
 }
 
 Link measure_link(World& world, const std::function<nanoseconds()>& now) {
   check(world.workers() > 1, "a link needs two workers");
   constexpr std::size_t kEmpty = 1;
   constexpr int kMessages = 33;
-  // About the size of a bucket's part.
+  // About the size of a bucket's part; less on a slow link.
   constexpr std::size_t kChunk = std::size_t{64} << 10U;
+  constexpr std::size_t kSmallChunk = std::size_t{8} << 10U;
+  constexpr double kSlow = 0.02;
   constexpr int kFewest = 4;
   constexpr double kLongest = 0.2;
   time_of(world, kEmpty, 1, now);  // Opens the connections.
   const double one = time_of(world, kEmpty, 1, now);
-  const double many = time_of(world, kEmpty, kMessages, now);
-  const auto time_of_chunks = [&](int chunks) { return time_of(world, kChunk, chunks, now); };
-  const double few_time = time_of_chunks(kFewest);
-  const int most = kFewest * static_cast<int>(std::clamp(kLongest / few_time, 4.0, 16.0));
-  const int between = most / 2;
-  Link link = fit_link(kFewest * kChunk, few_time, static_cast<std::size_t>(most) * kChunk,
-                       time_of_chunks(most), static_cast<std::size_t>(between) * kChunk,
-                       time_of_chunks(between));
+  const double per_message =
+      std::max(time_of(world, kEmpty, kMessages, now) - one, 0.0) / (kMessages - 1);
+  const bool is_slow = time_of(world, kSmallChunk, 1, now) > kSlow * kSmallChunk / kChunk;
+  const std::size_t chunk = is_slow ? kSmallChunk : kChunk;
+  const auto of_chunks = [&](int chunks) {
+    return TimedSize{.bytes = static_cast<double>(chunk) * chunks,
+                     .seconds = time_of(world, chunk, chunks, now) - (chunks - 1) * per_message};
+  };
+  const TimedSize few = of_chunks(kFewest);
+  const double times = std::clamp(kLongest / std::max(few.seconds, 1e-6), 4.0, 16.0);
+  const int most = kFewest * static_cast<int>(times);
+  Link link = fit_link(few, of_chunks(most), of_chunks(most / 2));
   link.latency = one;
-  link.per_message = std::max(many - one, 0.0) / (kMessages - 1);
+  link.per_message = per_message;
   return link;
 }
 

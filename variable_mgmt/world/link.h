@@ -8,26 +8,30 @@
 
 namespace bench {
 
-/// The time in which each worker sends a message to another one, all at the same time. It is
-/// modelled as a straight line in the message's size. All values are the slowest worker's.
+/// The time in which each worker sends messages to another one, all at the same time:
+///
+///   latency + (n - 1) per_message + bytes / bytes_per_second
+///
+/// for n messages. All values are the slowest worker's.
 struct Link {
-  /// Seconds for an empty message.
-  double latency = 0;
-  /// Additional seconds for each further empty message at the same time.
-  double per_message = 0;
+  double latency = 0;      ///< Seconds.
+  double per_message = 0;  ///< Seconds.
   double bytes_per_second = 0;
-  /// How far the line misses the time of a size between those that define it, as a share of that
-  /// time.
+  /// How far this misses the time of a size between those that define it, as a share of that time.
   double error = 0;
 };
 
-/// The line through the times of two sizes, in seconds and bytes, checked with a third one.
-Link fit_link(std::size_t small, double small_time, std::size_t large, double large_time,
-              std::size_t between, double between_time);
+struct TimedSize {
+  double bytes = 0;
+  double seconds = 0;
+};
 
-/// Measures the link: each worker sends to the one half of the ranks further, which is usually on
-/// another host. Takes about a second. Waits for all workers, which must call it together. Throws
-/// Cancelled. There must be at least two.
+/// The link without times per message: the line through two sizes, checked with a third one.
+Link fit_link(const TimedSize& small, const TimedSize& large, const TimedSize& between);
+
+/// Measures the link to a worker of another host, if there is one. Takes about a second, or ten on
+/// a link of 1 Mbit/s. Waits for all workers, which must call it together. Throws Cancelled. There
+/// must be at least two.
 Link measure_link(World& world, const std::function<std::chrono::nanoseconds()>& now);
 
 }  // namespace bench

@@ -41,11 +41,16 @@ void World::leave(int status) {
   thread_.join();
 }
 
-std::string World::name(int rank) const {
+std::string World::host(int rank) const {
   const std::lock_guard lock(mutex_);
   const auto place = static_cast<std::size_t>(rank);
-  return place < hosts_.size() ? fmt::format("rank {} (host {})", rank, hosts_[place])
-                               : fmt::format("rank {}", rank);
+  return place < hosts_.size() ? hosts_[place] : "";
+}
+
+std::string World::name(int rank) const {
+  const std::string its_host = host(rank);
+  return its_host.empty() ? fmt::format("rank {}", rank)
+                          : fmt::format("rank {} (host {})", rank, its_host);
 }
 
 void World::set_workers(int workers) {

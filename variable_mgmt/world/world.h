@@ -33,6 +33,8 @@ class WorldTask {
   virtual ~WorldTask() = default;
   /// Does what is possible now. Throws DeviceError, which ends the world.
   virtual State advance(Transport& transport) = 0;
+  /// False if the task can finish although this rank has left.
+  [[nodiscard]] virtual bool waits_for(int /*rank*/) const { return true; }
   /// The world has failed: ends the waits for this task.
   virtual void cancel(const std::string& reason) noexcept = 0;
 };
@@ -87,6 +89,8 @@ class World {
   /// it once, on all ranks, after the same calls.
   void set_workers(int workers);
   [[nodiscard]] const std::string& library() const { return library_; }
+  /// The host of a rank; empty before all ranks know each other.
+  [[nodiscard]] std::string host(int rank) const;
   /// "rank 2 (host b)".
   [[nodiscard]] std::string name(int rank) const;
 

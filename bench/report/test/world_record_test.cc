@@ -57,7 +57,7 @@ TEST(WorldRecord, HasTheSlowestDeviceOfEachRank) {
 TEST(WorldRecord, HasTheStalenessOfAsynchronousWorkers) {
   SessionResult session = session_of(milliseconds(7), milliseconds(9));
   session.own_steps = 4;
-  session.staleness = {9, 0, 1, 2};
+  session.staleness = {{9, 0, 1, 2}};
   const auto ranks = read_ranks(std::vector{rank_text(record_of("a"), session)});
   EXPECT_EQ(ranks[0].steps, 4);
   EXPECT_DOUBLE_EQ(ranks[0].computing.value(), 0.0045);

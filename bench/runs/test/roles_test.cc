@@ -42,6 +42,18 @@ TEST(Roles, FollowTheNumbersOfHosts) {
 TEST(Roles, OfSeveralProcessesThatShareVariablesMustBeNamed) {
   EXPECT_EQ(refusal(Flags(), 1), "");
   EXPECT_THAT(refusal(Flags(), 2), HasSubstr("--worker_hosts and --ps_hosts"));
+  Flags workers_only;
+  workers_only.worker_hosts = "a,b";
+  EXPECT_THAT(refusal(workers_only, 2), HasSubstr("--worker_hosts and --ps_hosts"));
+  workers_only.variable_update = "horovod";
+  EXPECT_EQ(refusal(workers_only, 2), "");
+}
+
+TEST(Roles, RefuseEmptyNames) {
+  Flags flags;
+  flags.worker_hosts = "a,,b";
+  flags.ps_hosts = "a";
+  EXPECT_EQ(refusal(flags, 4), "--worker_hosts=a,,b: a name is empty; write host:port,host:port");
 }
 
 }  // namespace

@@ -195,6 +195,27 @@ TEST(VariableServer, AppliesGradientsAsTheyArriveIfWorkersAreAsynchronous) {
   EXPECT_THAT(errors, testing::Each(""));
 }
 
+TEST(VariableServer, WaitsForAWorkerAfterAnotherHasLeft) {
+  FakeNetwork network(3);
+  const Ticking ticking(network);
+  const auto errors = run_processes(network, [&](World& world) {
+    world.set_workers(2);
+    if (world.rank() == 2) {
+      const auto backend = make_reference_backend();
+      serve_variables(world, *backend, {});
+    } else {
+      const auto begin = network.now();
+      while (world.rank() == 0 && network.now() - begin < std::chrono::seconds(20)) {
+        std::this_thread::yield();
+      }
+      end_servers(world, 0);
+    }
+    world.leave(0);
+    EXPECT_EQ(world.failure(), "");
+  });
+  EXPECT_THAT(errors, testing::Each(""));
+}
+
 TEST(VariableServer, EndsWithTheWorldIfAWorkerFails) {
   FakeNetwork network(3);
   const auto errors = run_processes(network, [&](World& world) {

@@ -9,15 +9,15 @@ namespace bench {
 namespace {
 
 TEST(FitLink, FindsTheLineThroughTwoSizes) {
-  const Link link = fit_link(1000, 0.003, 5000, 0.011, 3000, 0.007);
+  const Link link = fit_link({1000, 0.003}, {5000, 0.011}, {3000, 0.007});
   EXPECT_NEAR(link.bytes_per_second, 500e3, 1e-6);
   EXPECT_NEAR(link.latency, 0.001, 1e-12);
   EXPECT_NEAR(link.error, 0, 1e-12);
-  EXPECT_NEAR(fit_link(1000, 0.003, 5000, 0.011, 3000, 0.014).error, 0.5, 1e-12);
+  EXPECT_NEAR(fit_link({1000, 0.003}, {5000, 0.011}, {3000, 0.014}).error, 0.5, 1e-12);
 }
 
 TEST(FitLink, AcceptsNoise) {
-  const Link link = fit_link(1000, 0.004, 5000, 0.003, 3000, 0.004);
+  const Link link = fit_link({1000, 0.004}, {5000, 0.003}, {3000, 0.004});
   EXPECT_GT(link.bytes_per_second, 0);
   EXPECT_GE(link.latency, 0);
 }
