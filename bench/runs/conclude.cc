@@ -47,7 +47,10 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
   }
   err << "\n";
   print_device_times(session, err);
-  print_shares(err, session.shares, steps);
+  // The steps of asynchronous workers are not this process's own.
+  print_shares(
+      err, session.shares,
+      session.staleness && !session.shares.empty() ? session.shares.front().total() : steps);
   if (settings.workload.towers > 1 && session.shares.empty()) {
     err << stderr_line::note << "the time on each tower is unavailable: " << kNotTimedByPart
         << "\n";

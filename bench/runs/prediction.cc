@@ -38,11 +38,16 @@ StepTiming timing_of(const SessionResult& session, const SumTimes& sums,
   return timing;
 }
 
+double measured_speed(const RunSettings& settings, const SessionResult& session) {
+  return static_cast<double>(settings.workload.global_batch()) *
+         static_cast<double>(session.steps.size()) / seconds(session.wall);
+}
+
 }  // namespace
 
 void predict_speeds(const RunSettings& settings, const SessionResult& session, const SumTimes& sums,
                     results::World& world, std::ostream& out) {
-  const std::vector<int>& wanted = settings.outputs.record.predicted_ranks;
+  std::vector<int> wanted = settings.outputs.record.predicted_ranks;
   if (wanted.empty() || session.steps.empty() || sums.steps == 0) {
     return;
   }
@@ -51,7 +56,13 @@ void predict_speeds(const RunSettings& settings, const SessionResult& session, c
                       .per_message = world.link->per_message};
   TextTable table({{.title = "processes", .right = true},
                    {.title = "images/sec", .right = true},
-                   {.title = "efficiency %", .right = true}});
+                   {.title = "efficiency %", .right = true},
+                   {.title = "measured", .right = true}});
+  // The measured number of processes shows how far to trust the others.
+  const int own = settings.workload.processes;
+  if (!std::binary_search(wanted.begin(), wanted.end(), own)) {
+    wanted.insert(std::upper_bound(wanted.begin(), wanted.end(), own), own);
+  }
   constexpr double kInPerCent = 100;
   for (const int ranks : wanted) {
     const double step = predicted_step(timing, fabric, ranks);
@@ -60,17 +71,21 @@ void predict_speeds(const RunSettings& settings, const SessionResult& session, c
         .images_per_sec = static_cast<double>(settings.workload.process_batch()) * ranks / step,
         .efficiency = timing.step / step};
     table.add_row({std::to_string(ranks), decimal(speed.images_per_sec, 2),
-                   decimal(kInPerCent * speed.efficiency, 1)});
+                   decimal(kInPerCent * speed.efficiency, 1),
+                   ranks == own ? decimal(measured_speed(settings, session), 2) : ""});
     world.predicted.push_back(speed);
   }
   constexpr double kMega = 1e6;
   out << fmt::format(
              "predicted, not measured: from this run's steps and the link between its processes "
-             "({:.1f} MB/s each, {:.1f} us per message; a test message took {:.0f} % longer or "
-             "shorter than that)\n",
+             "({:.1f} MB/s each, {:.1f} us per message; off by {:.0f} % for another size)\n",
              world.link->bytes_per_second / kMega, kMega * world.link->per_message,
              kInPerCent * world.link->error)
       << table;
+  constexpr double kUnsteady = 0.2;
+  if (world.link->error > kUnsteady) {
+    out << "the link's times vary, so the prediction is unsure: stop other work and try again\n";
+  }
 }
 
 }  // namespace bench

@@ -208,7 +208,7 @@ std::unique_ptr<ProcessGuard> ProcessGuard::start(const ProcessGuardSettings& se
 }
 
 ProcessGuard::ProcessGuard(int pipe, const ProcessGuardSettings& settings)
-    : pipe_(pipe), silence_(settings.silence) {}
+    : pipe_(pipe), host_(settings.host), silence_(settings.silence) {}
 
 ProcessGuard::~ProcessGuard() { close(pipe_); }
 
@@ -232,7 +232,8 @@ void ProcessGuard::check_guard() {
   const nanoseconds time = now();
   stopped_since_ = stopped_since_.count() == 0 ? time : stopped_since_;
   if (time - stopped_since_ > silence_) {
-    print(fmt::format("killed process {}: its guard, process {}, was stopped", getpid(), guard));
+    print(fmt::format("host {}: killed process {}: its guard, process {}, was stopped", host_,
+                      getpid(), guard));
     kill(guard, SIGKILL);
   }
 }

@@ -47,6 +47,7 @@ class ProcessGuard final : public Heartbeat {
   void check_guard();
 
   const int pipe_;
+  const std::string host_;
   const std::chrono::nanoseconds silence_;
   /// Since when the guard has been stopped; 0: it runs.
   std::chrono::nanoseconds stopped_since_{};

@@ -31,9 +31,9 @@ Roles roles_of(const Flags& flags, int processes) {
   const bool shares = flags.variable_update == "parameter_server" && !flags.forward_only;
   if (shares && processes > 1 && flags.ps_hosts.empty()) {
     throw UsageError(fmt::format(
-        "--variable_update=parameter_server: {} processes were started; name the workers and the "
-        "parameter servers among them with --worker_hosts and --ps_hosts, or use "
-        "--variable_update=horovod",
+        "--variable_update=parameter_server: name the workers and the parameter servers among the "
+        "{} "
+        "processes with --worker_hosts and --ps_hosts, or use --variable_update=horovod",
         processes));
   }
   if (flags.worker_hosts.empty()) {

@@ -11,6 +11,7 @@
 
 #include "bench/flags/table.h"
 #include "bench/plan/record_settings.h"
+#include "bench/runs/roles.h"
 #include "bench/runs/run_world.h"
 #include "kernels/gpu_provider.h"
 #include "models/base/errors.h"
@@ -32,8 +33,8 @@ std::int64_t processes_asked(const Flags& flags, const std::vector<HostPlaces>& 
       hosts.begin(), hosts.end(), std::int64_t{0},
       [](std::int64_t sum, const HostPlaces& host) { return sum + host.processes; });
   if (flags.np && !hosts.empty() && places < *flags.np) {
-    throw UsageError(fmt::format("--hosts={} has slots for {} processes, but --np={} asks for more",
-                                 *flags.hosts, places, *flags.np));
+    throw UsageError(fmt::format("--hosts={} has {} slots, but --np={} asks for more", *flags.hosts,
+                                 places, *flags.np));
   }
   return flags.np.value_or(places);
 }
@@ -109,8 +110,8 @@ std::vector<std::string> launch_words(const Launcher& launcher, const Flags& fla
   std::vector<std::string> words{launcher.program, "-np", std::to_string(processes)};
   const bool open_mpi = launcher.mpi == "openmpi";
   if (open_mpi) {
-    // Otherwise it kills the processes a second after it has interrupted them.
-    words.insert(words.end(), {"--bind-to", "none", "--mca", "odls_base_sigkill_timeout", "60"});
+    // It waits for this time before SIGTERM, and again before SIGKILL; also after a refusal.
+    words.insert(words.end(), {"--bind-to", "none", "--mca", "odls_base_sigkill_timeout", "2"});
     if (as_root) {
       words.emplace_back("--allow-run-as-root");
     }
@@ -132,6 +133,7 @@ void start_processes(const Flags& flags, const std::vector<std::string>& command
   if (!asks_for_processes(flags) || is_launched()) {
     return;
   }
+  roles_of(flags, static_cast<int>(processes_asked(flags, hosts_asked(flags))));
   std::vector<std::string> own = command_line;
   own.front() = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::vector<std::string> words = launch_words(find_launcher(), flags, own, geteuid() == 0);

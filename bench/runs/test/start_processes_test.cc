@@ -24,10 +24,10 @@ Flags flags_of(std::optional<std::int64_t> np, std::optional<std::string> hosts 
 TEST(StartProcesses, GivesEachMpiItsOptions) {
   EXPECT_THAT(launch_words(kOpenMpi, flags_of(4), {"bench", "--np=4"}, false),
               ElementsAre("/bin/mpirun", "-np", "4", "--bind-to", "none", "--mca",
-                          "odls_base_sigkill_timeout", "60", "--oversubscribe", "bench", "--np=4"));
+                          "odls_base_sigkill_timeout", "2", "--oversubscribe", "bench", "--np=4"));
   EXPECT_THAT(launch_words(kOpenMpi, flags_of(3, "a:2,b"), {"bench"}, true),
               ElementsAre("/bin/mpirun", "-np", "3", "--bind-to", "none", "--mca",
-                          "odls_base_sigkill_timeout", "60", "--allow-run-as-root", "--host",
+                          "odls_base_sigkill_timeout", "2", "--allow-run-as-root", "--host",
                           "a:2,b:1", "bench"));
   EXPECT_THAT(launch_words(kMpich, flags_of({}, "a:2,b:2"), {"bench"}, true),
               ElementsAre("/bin/mpirun", "-np", "4", "-hosts", "a:2,b:2", "bench"));
@@ -44,7 +44,7 @@ std::string refusal(const Flags& flags) {
 
 TEST(StartProcesses, RefusesHostsThatItCannotUse) {
   EXPECT_EQ(refusal(flags_of(5, "a:2,b:2")),
-            "--hosts=a:2,b:2 has slots for 4 processes, but --np=5 asks for more");
+            "--hosts=a:2,b:2 has 4 slots, but --np=5 asks for more");
   for (const char* hosts : {"a:0", "a:x", ":2", "a,,b", "-a", "a:2x"}) {
     EXPECT_THAT(refusal(flags_of({}, hosts)), HasSubstr("is not a host")) << hosts;
   }
