@@ -266,6 +266,7 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     if (!host.world.several()) {
       throw;
     }
+    host.interrupt.ignore_further();  // The launcher interrupts the processes that are left.
     end_after_failure(world, error);
   }
 }
