@@ -103,7 +103,7 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   BENCH_MPI=$mpi "$bench" $run --scaling_sweep=1,2 --variable_update=horovod --result_file=swept.json >out 2>err ||
     fail "--scaling_sweep: $(cat err)"
   grep -q '"processes": 2' swept.devices2.json || fail 'the sweep has no run of two processes'
-  grep -q '^ *2 .* [0-9]' out || fail "the sweep printed: $(cat out)"
+  grep -q '^ *2  *[0-9.]\{1,\}  *[0-9.]\{1,\} ' out || fail "the sweep printed: $(cat out)"
   refused 2 'start bench without a launcher' $run --scaling_sweep=1,2 --variable_update=horovod
   # The launcher's variables are not for the runs that a run starts.
   start 1 $run --repeats=2 >out 2>err || fail "repeats under a launcher: $(cat err)"

@@ -16,31 +16,42 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// The number of ranks from a worker to its partner: the one for which most partners are on another
-/// host.
-int offset_to_other_host(const World& world) {
-  int best = 1;
-  int most = -1;
-  for (int offset = 1; offset < world.workers(); ++offset) {
-    int apart = 0;
-    for (int rank = 0; rank < world.workers(); ++rank) {
-      apart += world.host(rank) == world.host((rank + offset) % world.workers()) ? 0 : 1;
+/// The workers that this one sends to and receives from.
+struct Partners {
+  int target = 0;
+  int source = 0;
+};
+
+/// Every worker sends to the one a number of ranks further, for which most are on another host.
+Partners partners_of(const World& world) {
+  std::vector<std::string> hosts;
+  for (int rank = 0; rank < world.workers(); ++rank) {
+    hosts.push_back(world.host(rank));
+  }
+  std::size_t best = 1;
+  std::size_t most = 0;
+  for (std::size_t offset = 1; offset < hosts.size() && most < hosts.size(); ++offset) {
+    std::size_t apart = 0;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      apart += hosts[rank] == hosts[(rank + offset) % hosts.size()] ? 0 : 1;
     }
     if (apart > most) {
       best = offset;
       most = apart;
     }
   }
-  return best;
+  const int offset = static_cast<int>(best);
+  return {.target = (world.rank() + offset) % world.workers(),
+          .source = (world.rank() + world.workers() - offset) % world.workers()};
 }
 
 /// Exchanges messages with two other workers at the same time.
 class ExchangeTask final : public WorldTask {
  public:
-  ExchangeTask(const World& world, std::size_t bytes, int messages,
+  ExchangeTask(const Partners& partners, std::size_t bytes, int messages,
                const std::function<nanoseconds()>& now)
-      : target_((world.rank() + offset_to_other_host(world)) % world.workers()),
-        source_((world.rank() + world.workers() - offset_to_other_host(world)) % world.workers()),
+      : target_(partners.target),
+        source_(partners.source),
         bytes_(bytes),
         messages_(messages),
         now_(now),
@@ -86,13 +97,13 @@ class ExchangeTask final : public WorldTask {
 };
 
 /// The slowest worker's median of some exchanges, in seconds.
-double time_of(World& world, std::size_t bytes, int messages,
+double time_of(World& world, const Partners& partners, std::size_t bytes, int messages,
                const std::function<nanoseconds()>& now) {
   constexpr int kExchanges = 5;
   std::vector<double> times;
   for (int i = 0; i < kExchanges; ++i) {
     world.gather("");  // All begin together.
-    const auto task = std::make_shared<ExchangeTask>(world, bytes, messages, now);
+    const auto task = std::make_shared<ExchangeTask>(partners, bytes, messages, now);
     std::future<nanoseconds> elapsed = task->elapsed();
     world.submit(task);
     times.push_back(std::chrono::duration<double>(elapsed.get()).count());
@@ -128,15 +139,18 @@ Link measure_link(World& world, const std::function<nanoseconds()>& now) {
   constexpr double kSlow = 0.02;
   constexpr int kFewest = 4;
   constexpr double kLongest = 0.2;
-  time_of(world, kEmpty, 1, now);  // Opens the connections.
-  const double one = time_of(world, kEmpty, 1, now);
-  const double per_message =
-      std::max(time_of(world, kEmpty, kMessages, now) - one, 0.0) / (kMessages - 1);
-  const bool is_slow = time_of(world, kSmallChunk, 1, now) > kSlow * kSmallChunk / kChunk;
+  const Partners partners = partners_of(world);
+  const auto time = [&](std::size_t bytes, int messages) {
+    return time_of(world, partners, bytes, messages, now);
+  };
+  time(kEmpty, 1);  // Opens the connections.
+  const double one = time(kEmpty, 1);
+  const double per_message = std::max(time(kEmpty, kMessages) - one, 0.0) / (kMessages - 1);
+  const bool is_slow = time(kSmallChunk, 1) > kSlow * kSmallChunk / kChunk;
   const std::size_t chunk = is_slow ? kSmallChunk : kChunk;
   const auto of_chunks = [&](int chunks) {
     return TimedSize{.bytes = static_cast<double>(chunk) * chunks,
-                     .seconds = time_of(world, chunk, chunks, now) - (chunks - 1) * per_message};
+                     .seconds = time(chunk, chunks) - (chunks - 1) * per_message};
   };
   const TimedSize few = of_chunks(kFewest);
   const double times = std::clamp(kLongest / std::max(few.seconds, 1e-6), 4.0, 16.0);

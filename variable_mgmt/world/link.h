@@ -29,9 +29,9 @@ struct TimedSize {
 /// The link without times per message: the line through two sizes, checked with a third one.
 Link fit_link(const TimedSize& small, const TimedSize& large, const TimedSize& between);
 
-/// Measures the link to a worker of another host, if there is one. Takes about a second, or ten on
-/// a link of 1 Mbit/s. Waits for all workers, which must call it together. Throws Cancelled. There
-/// must be at least two.
+/// Measures the link to a worker of another host, if there is one. Sends less over a slow link.
+/// Waits for all workers, which must call it together. Throws Cancelled. There must be at least
+/// two.
 Link measure_link(World& world, const std::function<std::chrono::nanoseconds()>& now);
 
 }  // namespace bench

@@ -141,9 +141,9 @@ void World::check_departures() const {
     return;
   }
   for (int rank = 0; rank < size_; ++rank) {
-    const bool awaited = std::any_of(tasks_.begin(), tasks_.end(),
-                                     [&](const auto& task) { return task->waits_for(rank); });
-    if (rank != rank_ && peers_[static_cast<std::size_t>(rank)].left && awaited) {
+    if (rank != rank_ && peers_[static_cast<std::size_t>(rank)].left &&
+        std::any_of(tasks_.begin(), tasks_.end(),
+                    [&](const auto& task) { return task->waits_for(rank); })) {
       throw DeviceError(fmt::format("{} left the run", name(rank)));
     }
   }
