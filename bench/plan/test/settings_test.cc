@@ -224,8 +224,9 @@ TEST(Settings, ExplainTheModelsThatAreNotBuilt) {
 TEST(Settings, TakeTheDatasetOfTheModelByDefault) {
   for (const Model& model : all_models()) {
     const RunSettings settings = settings_for({fmt::format("--model={}", model.name)});
-    const bool in_imagenet = find_model(model.name) != nullptr;
-    EXPECT_EQ(settings.workload.dataset->name, in_imagenet ? "imagenet" : model.dataset)
+    const auto first = std::ranges::find(all_models(), model.name, &Model::name);
+    EXPECT_EQ(settings.workload.dataset->name,
+              find_model(model.name) != nullptr ? "imagenet" : first->dataset)
         << model.name;
     const RunSettings named = settings_for(
         {fmt::format("--model={}", model.name), fmt::format("--data_name={}", model.dataset)});
