@@ -74,7 +74,7 @@ class Session {
       check_logits(parts_.towers, settings_.workload);
     }
     if (result_.stop != Stop::interrupted) {
-      report::print_total(parts_.out, images_per_second());
+      report::print_total(parts_.out, result_.images_per_second(settings_.workload.global_batch()));
     }
   }
 
@@ -383,12 +383,6 @@ class Session {
       line.accuracies = outcome.accuracies;
     }
     report::print_step(parts_.out, line);
-  }
-
-  [[nodiscard]] double images_per_second() const {
-    const double seconds = std::chrono::duration<double>(result_.wall).count();
-    return static_cast<double>(settings_.workload.global_batch()) *
-           static_cast<double>(result_.steps.size()) / seconds;
   }
 
   const RunSettings& settings_;

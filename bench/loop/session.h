@@ -80,6 +80,10 @@ struct SessionResult {
   [[nodiscard]] std::int64_t global_steps() const {
     return warmup_steps + static_cast<std::int64_t>(steps.size());
   }
+  [[nodiscard]] double images_per_second(std::int64_t global_batch) const {
+    return static_cast<double>(global_batch) * static_cast<double>(steps.size()) /
+           std::chrono::duration<double>(wall).count();
+  }
 };
 
 /// The requested length of a run.

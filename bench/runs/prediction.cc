@@ -38,11 +38,6 @@ StepTiming timing_of(const SessionResult& session, const SumTimes& sums,
   return timing;
 }
 
-double measured_speed(const RunSettings& settings, const SessionResult& session) {
-  return static_cast<double>(settings.workload.global_batch()) *
-         static_cast<double>(session.steps.size()) / seconds(session.wall);
-}
-
 }  // namespace
 
 void predict_speeds(const RunSettings& settings, const SessionResult& session, const SumTimes& sums,
@@ -72,7 +67,9 @@ void predict_speeds(const RunSettings& settings, const SessionResult& session, c
         .efficiency = timing.step / step};
     table.add_row({std::to_string(ranks), decimal(speed.images_per_sec, 2),
                    decimal(kInPerCent * speed.efficiency, 1),
-                   ranks == own ? decimal(measured_speed(settings, session), 2) : ""});
+                   ranks == own
+                       ? decimal(session.images_per_second(settings.workload.global_batch()), 2)
+                       : ""});
     world.predicted.push_back(speed);
   }
   constexpr double kMega = 1e6;

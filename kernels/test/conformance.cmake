@@ -10,7 +10,7 @@ set(BENCH_CONFORMANCE_SUITE "${CMAKE_CURRENT_SOURCE_DIR}/test/conformance_suite.
     "${CMAKE_CURRENT_SOURCE_DIR}/test/optimizer_suite.cc"
     "${CMAKE_CURRENT_SOURCE_DIR}/test/stream_suite.cc")
 
-bench_test(conformance_test LONG LABELS quick
+bench_test(conformance_test LONG SAMPLE 3 LABELS quick
   SOURCES test/conformance_test.cc ${BENCH_CONFORMANCE_SUITE}
   LINK bench_case_runner)
 
@@ -20,7 +20,7 @@ bench_library(bench_far_device
   HEADERS test/far_device.h test/far_machine.h test/far_parts.h
   LINK bench_runtime)
 
-bench_test(far_device_test LONG LABELS quick
+bench_test(far_device_test LONG SAMPLE 3 LABELS quick
   SOURCES test/far_device_test.cc ${BENCH_CONFORMANCE_SUITE}
   LINK bench_far_device bench_case_runner bench_zoo)
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include "models/base/errors.h"
 #include "results/record/identity.h"
@@ -52,6 +52,15 @@ Captured<std::int64_t> limit_of(Resource resource) {
   return static_cast<std::int64_t>(limit.rlim_cur);
 }
 
+Captured<std::string> hash_program() {
+  std::ifstream file("/proc/self/exe", std::ios::binary);
+  if (!file) return Unknown{"cannot open /proc/self/exe"};
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  if (!bytes) return Unknown{"cannot read /proc/self/exe"};
+  return results::sha256_hex(bytes.view());
+}
+
 }  // namespace
 
 results::Process capture_process(const SystemFiles& files) {
@@ -65,12 +74,9 @@ results::Process capture_process(const SystemFiles& files) {
           .limit_stack = limit_of(RLIMIT_STACK)};
 }
 
-Captured<std::string> program_sha256() {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
-  if (!file) return Unknown{"cannot open /proc/self/exe"};
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad() || bytes.empty()) return Unknown{"cannot read /proc/self/exe"};
-  return results::sha256_hex(bytes);
+const Captured<std::string>& program_sha256() {
+  static const Captured<std::string> hash = hash_program();
+  return hash;
 }
 
 }  // namespace bench

@@ -10,7 +10,8 @@ namespace bench {
 /// The system's settings for this process: priority, scheduling, limits, address layout.
 results::Process capture_process(const SystemFiles& files);
 
-/// The SHA-256 of this program's file in hexadecimal digits. Reads the whole file.
-Captured<std::string> program_sha256();
+/// The SHA-256 of this program's file in hexadecimal digits. The first call reads
+/// the whole file.
+const Captured<std::string>& program_sha256();
 
 }  // namespace bench

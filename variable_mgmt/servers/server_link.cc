@@ -35,9 +35,7 @@ class RequestTask final : public WorldTask {
       }
       return State::working;
     }
-    const bool moved = std::erase_if(pending_, [&](Transport::Request request) {
-                         return transport.test(request);
-                       }) > 0;
+    const bool moved = drop_done(transport, pending_);
     if (!pending_.empty()) {
       return moved ? State::working : State::idle;
     }

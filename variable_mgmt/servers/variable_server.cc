@@ -108,7 +108,7 @@ class ReplyTask final : public WorldTask {
                   transport.send(worker_, tag::kValues, values_->span())};
       return State::working;
     }
-    std::erase_if(pending_, [&](Transport::Request request) { return transport.test(request); });
+    drop_done(transport, pending_);
     if (!pending_.empty()) {
       return State::idle;
     }

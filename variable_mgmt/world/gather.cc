@@ -45,10 +45,9 @@ WorldTask::State Gather::advance(Transport& transport) {
     begin(transport);
     return State::working;
   }
-  const auto is_done = [&](Transport::Request request) { return transport.test(request); };
-  bool moved = std::erase_if(sends_, is_done) > 0;
+  bool moved = drop_done(transport, sends_);
   std::erase_if(waiting_, [&](Waiting& waiting) {
-    const bool done = is_done(waiting.request);
+    const bool done = transport.test(waiting.request);
     moved |= done;
     return done && receive(transport, waiting);
   });

@@ -69,9 +69,7 @@ class ExchangeTask final : public WorldTask {
       }
       return State::working;
     }
-    const bool moved = std::erase_if(requests_, [&](Transport::Request request) {
-                         return transport.test(request);
-                       }) > 0;
+    const bool moved = drop_done(transport, requests_);
     if (!requests_.empty()) {
       return moved ? State::working : State::idle;
     }

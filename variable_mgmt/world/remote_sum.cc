@@ -112,9 +112,7 @@ class SumTask final : public WorldTask {
   /// Continues with `next` once all requests are done.
   template <class Next>
   State wait(Transport& transport, const Next& next) {
-    const bool moved = std::erase_if(requests_, [&](Transport::Request request) {
-                         return transport.test(request);
-                       }) > 0;
+    const bool moved = drop_done(transport, requests_);
     if (!requests_.empty()) {
       return moved ? State::working : State::idle;
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace bench {
 
@@ -34,5 +35,11 @@ class Transport {
   /// call, the process must end by _exit().
   virtual void finish() = 0;
 };
+
+/// Removes the requests that are done; returns true if there were any.
+inline bool drop_done(Transport& transport, std::vector<Transport::Request>& requests) {
+  return std::erase_if(requests,
+                       [&](Transport::Request request) { return transport.test(request); }) > 0;
+}
 
 }  // namespace bench
