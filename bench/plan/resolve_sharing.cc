@@ -24,7 +24,7 @@ std::string nccl_notice() { return fmt::format("NCCL {} adds the gradients", ncc
 
 /// Handles a request for NCCL: throws UsageError if it cannot add the gradients.
 void check_nccl(RunSettings& settings) {
-  if (settings.workload.towers == 1 || settings.execution.gpu.plan_for) {
+  if (settings.workload.towers_of_update() == 1 || settings.execution.gpu.plan_for) {
     return;
   }
   if (settings.execution.device != RunDevice::gpu) {
@@ -47,7 +47,7 @@ void check_nccl(RunSettings& settings) {
 
 /// A single GPU has nothing to add, but may try NCCL.
 void try_nccl(RunSettings& settings) {
-  if (settings.execution.device != RunDevice::gpu || settings.workload.towers > 1 ||
+  if (settings.execution.device != RunDevice::gpu || settings.workload.towers_of_update() > 1 ||
       settings.execution.gpu.plan_for) {
     return;
   }
@@ -63,7 +63,7 @@ void try_nccl(RunSettings& settings) {
 
 /// Chooses NCCL by default, or reports why the host adds instead.
 void choose_nccl(RunSettings& settings) {
-  if (settings.execution.device != RunDevice::gpu || settings.workload.towers == 1 ||
+  if (settings.execution.device != RunDevice::gpu || settings.workload.towers_of_update() == 1 ||
       settings.execution.gpu.plan_for) {
     return;
   }
@@ -82,7 +82,7 @@ void choose_nccl(RunSettings& settings) {
 
 /// Adds NCCL to the timed algorithms, or reports why not.
 void time_nccl(RunSettings& settings) {
-  if (settings.execution.device != RunDevice::gpu || settings.workload.towers == 1 ||
+  if (settings.execution.device != RunDevice::gpu || settings.workload.towers_of_update() == 1 ||
       settings.execution.gpu.plan_for) {
     return;
   }

@@ -35,6 +35,9 @@ struct GpuSettings {
   std::optional<std::string> plan_for = {};
   /// All towers share one card.
   bool virtual_towers = false;
+  /// The card of the first tower, by its place among the usable ones. Processes of one host use
+  /// different cards.
+  int first = 0;
   /// Fuse batch norms into the convolutions that produce their input, where the card supports it.
   bool conv_statistics = true;
   /// Fuse batch norms into the convolutions that read them, too.

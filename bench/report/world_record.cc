@@ -90,11 +90,15 @@ std::string rank_text(const results::Record& record, const SessionResult& sessio
             {"isa_used", known_or_null(record.cpu.isa_used)},
             {"governor", known_or_null(record.cpu.governor)},
             {"processors", record.cpu.processors_used.value_or({})},
+            {"gpus", json::array()},
             {"computing", nullptr},
             {"exposed_communication", nullptr},
             {"steps", session.own_steps},
             {"staleness", session.staleness ? json(*session.staleness) : json(nullptr)},
             {"env", record.env}};
+  for (const results::Gpu& gpu : record.gpus) {
+    text["gpus"].push_back(gpu.pci_bus_id);
+  }
   const auto slowest = std::max_element(
       session.shares.begin(), session.shares.end(),
       [](const StepTimes& a, const StepTimes& b) { return a.computing < b.computing; });
@@ -123,6 +127,7 @@ std::vector<WorldRank> read_ranks(std::span<const std::string> texts) {
                      .isa_used = captured<std::string>(rank.at("isa_used")),
                      .governor = captured<std::string>(rank.at("governor")),
                      .processors = rank.at("processors").get<std::vector<int>>(),
+                     .gpus = rank.at("gpus").get<std::vector<std::string>>(),
                      .computing = captured<double>(rank.at("computing")),
                      .exposed_communication = captured<double>(rank.at("exposed_communication")),
                      .steps = rank.at("steps").get<std::int64_t>(),

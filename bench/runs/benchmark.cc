@@ -78,7 +78,7 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   }
   const bool serves = world.rank() >= roles.workers;
   std::optional<Device> server_device;
-  const RunSettings settings = agreed(world, [&] {
+  RunSettings settings = agreed(world, [&] {
     RunSettings resolved = resolve_settings(parsed, {.process = serves ? 0 : world.rank(),
                                                      .processes = roles.workers,
                                                      .servers = roles.servers});
@@ -92,6 +92,7 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   if (serves) {
     return serve(settings, *server_device->backend, world);
   }
+  share_gpus(settings, world);
   if (!settings.outputs.record.device_counts.empty()) {
     return run_scaling(settings, parsed, host);
   }

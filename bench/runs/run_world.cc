@@ -15,8 +15,10 @@
 #include "bench/runs/process_guard.h"
 #include "kernels/cpu/affinity.h"
 #include "kernels/gpu_provider.h"
+#include "kernels/nccl_library.h"
 #include "models/base/errors.h"
 #include "results/record/build_info.h"
+#include "variable_mgmt/collectives/all_reduce_spec.h"
 #include "variable_mgmt/world/launch.h"
 #include "variable_mgmt/world/mpi_transport.h"
 
@@ -34,6 +36,18 @@ std::string host_name() {
   return gethostname(name.data(), name.size()) == 0 ? name.substr(0, name.find('\0')) : "unknown";
 }
 
+/// The ranks that share something with a rank, because their texts about it are equal.
+struct Sharing {
+  std::size_t ranks = 0;
+  /// The number of them below this rank.
+  std::size_t place = 0;
+};
+Sharing sharing_of(const std::vector<std::string>& texts, int rank) {
+  const auto own = texts.begin() + rank;
+  return {.ranks = static_cast<std::size_t>(std::count(texts.begin(), texts.end(), *own)),
+          .place = static_cast<std::size_t>(std::count(texts.begin(), own, *own))};
+}
+
 /// Divides the processors among the ranks of this host that may use the same ones. Returns a
 /// warning for each host with fewer processors than ranks.
 std::vector<std::string> divide_processors(World& world, const std::string& host) {
@@ -44,10 +58,8 @@ std::vector<std::string> divide_processors(World& world, const std::string& host
   }
   const std::vector<std::string> all = world.gather(text);
   std::map<std::string, std::size_t> ranks_with;
-  std::size_t place = 0;
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    place += all[rank] == text && static_cast<int>(rank) < world.rank() ? 1 : 0;
-    ++ranks_with[all[rank]];
+  for (const std::string& each : all) {
+    ++ranks_with[each];
   }
   std::vector<std::string> warnings;
   for (const auto& [processors, ranks] : ranks_with) {
@@ -58,14 +70,14 @@ std::vector<std::string> divide_processors(World& world, const std::string& host
                       ranks, processors.substr(0, processors.find(' ')), count));
     }
   }
-  const std::size_t sharing = ranks_with.at(text);
-  if (sharing == 1 || own.size() < sharing) {
+  const Sharing sharing = sharing_of(all, world.rank());
+  if (sharing.ranks == 1 || own.size() < sharing.ranks) {
     return warnings;
   }
   // By whole cores, as for several devices of one process.
-  const auto shares =
-      share_processors(discover_topology(), {.towers = static_cast<int>(sharing), .threads = {}});
-  if (const int error = cpu::allow_processors(shares[place].processors); error != 0) {
+  const auto shares = share_processors(discover_topology(),
+                                       {.towers = static_cast<int>(sharing.ranks), .threads = {}});
+  if (const int error = cpu::allow_processors(shares[sharing.place].processors); error != 0) {
     throw DeviceError(fmt::format("sched_setaffinity: {}", std::strerror(error)));
   }
   return warnings;
@@ -194,6 +206,47 @@ void check_equal_regions(World& world, const Executor& executor) {
   }
 }
 
+void share_gpus(RunSettings& settings, World& world) {
+  if (world.size() == 1) {
+    return;
+  }
+  const bool on_gpus = settings.execution.device == RunDevice::gpu;
+  const std::string way =
+      fmt::format("computes on {} and adds gradients {}", settings.execution.device_label,
+                  adds_by_nccl(settings.execution.sharing.sums.spec)
+                      ? fmt::format("by NCCL {}", nccl::Library().version())
+                      : "in host memory");
+  const std::vector<std::string> ways = world.gather(way);
+  for (std::size_t rank = 1; rank < ways.size(); ++rank) {
+    if (ways[rank] != ways[0]) {
+      throw WorldRefusal(fmt::format(
+          "{} {}, but rank 0 {}: use hosts with the same NCCL and usable GPUs, or --device=cpu",
+          world.name(static_cast<int>(rank)), ways[rank], ways[0]));
+    }
+  }
+  if (!on_gpus) {
+    return;
+  }
+  const FoundGpus found = find_gpus();
+  std::string text = world.host(world.rank());
+  for (const GpuDescription& gpu : found.gpus) {
+    text += fmt::format(" {}", gpu.pci_bus_id);
+  }
+  const Sharing sharing = sharing_of(world.gather(text), world.rank());
+  const auto gpus = found.gpus.size();
+  if (settings.execution.gpu.virtual_towers) {
+    settings.execution.gpu.first = static_cast<int>(sharing.place % gpus);
+    return;
+  }
+  const auto towers = static_cast<std::size_t>(settings.workload.towers);
+  refuse_together(
+      world, sharing.ranks * towers <= gpus
+                 ? ""
+                 : fmt::format("{} processes with --num_gpus={} need {} GPUs, but {}",
+                               sharing.ranks, towers, sharing.ranks * towers, found.how_many()));
+  settings.execution.gpu.first = static_cast<int>(sharing.place * towers);
+}
+
 void check_built_in_world(World& world, const ParseResult& parsed) {
   if (world.size() == 1) {
     return;
@@ -227,7 +280,7 @@ void check_built_in_world(World& world, const ParseResult& parsed) {
            {!flags.dump.empty() || flags.dump_tensors, "--dump", "start one process"},
            {flags.profile, "--profile", "start one process"},
            {!flags.trace_file.empty(), "--trace_file", "start one process"},
-           {flags.all_reduce_spec || flags.hierarchical_copy,
+           {flags.all_reduce_spec.value_or("nccl") != "nccl" || flags.hierarchical_copy,
             "a choice of the all-reduce algorithm", "omit it"}}) {
     if (unbuilt.given) {
       throw WorldRefusal(
@@ -238,8 +291,10 @@ void check_built_in_world(World& world, const ParseResult& parsed) {
 }
 
 void settle_in_world(RunSettings& settings, const World& world) {
-  if (world.size() > 1 && settings.execution.device == RunDevice::gpu) {
-    throw UsageError("--device=gpu is not built yet for several processes: use --device=cpu");
+  if (settings.workload.servers > 0 && settings.execution.device == RunDevice::gpu) {
+    throw UsageError(
+        "--device=gpu is not built yet for parameter servers: use --device=cpu, or "
+        "--variable_update=horovod or collective_all_reduce");
   }
   if (world.size() > 1) {
     settings.outputs.record.device_counts.clear();  // This is one run of a sweep.

@@ -81,6 +81,11 @@ void check_equal_flags(World& world, const ParseResult& parsed);
 /// 0's: their elements could not be added.
 void check_equal_regions(World& world, const Executor& executor);
 
+/// Gives each process of a host other GPUs, if the processes compute on GPUs. With virtual towers,
+/// processes may share one. Throws WorldRefusal if there are too few, or if ranks compute or add in
+/// different ways. Waits for all ranks.
+void share_gpus(RunSettings& settings, World& world);
+
 /// Throws WorldRefusal for flags that are not built yet for several processes, if there are
 /// several. Waits for all ranks.
 void check_built_in_world(World& world, const ParseResult& parsed);

@@ -1,10 +1,10 @@
 #!/bin/sh
-# cli_world_test.sh BENCH MAKE_TFRECORDS MPI MPIRUN: runs bench as several processes under one MPI library, openmpi or
-# mpich.
+# cli_world_test.sh BENCH MAKE_TFRECORDS MPI MPIRUN [EMULATED_LIBRARY]: runs bench as several processes under one MPI
+# library, openmpi or mpich. With the library, also on emulated GPUs.
 . "${0%/*}/cli_lib.sh"
 set -eu
 
-mpi=$3 mpirun=$4
+mpi=$3 mpirun=$4 emulated=${5:-}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fail() {
   echo "$1" >&2
@@ -60,6 +60,25 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   [ "$(grep -c '"staleness": {' record.json)" = 3 ] || fail 'the record does not have the staleness of 3 workers'
   start 2 $run $data --forward_only >out 2>err || fail "forward only: $(cat err)"
   grep -q '^total images/sec' out || fail "forward only printed: $(cat out)"
+
+  # On GPUs, each process uses another one. Emulated ones have no NCCL between processes.
+  if [ -n "$emulated" ]; then
+    export BENCH_GPU_LIBRARY="$emulated" BENCH_NCCL_LIBRARY=absent EMULATED_GPUS=2
+    gpu='--device=gpu --autotune=off --model=trivial --num_classes=10 --init_learning_rate=0.01 --batch_size=2
+      --num_batches=3 --num_warmup_batches=1 --display_every=1'
+    "$bench" $gpu --num_gpus=2 --variable_update=collective_all_reduce >one 2>err || fail "$(cat err)"
+    start 2 $gpu --variable_update=horovod --result_file=record.json >several 2>err || fail "GPUs: $(cat err)"
+    [ "$(losses one)" = "$(losses several)" ] || fail "GPUs train differently: $(losses several), not $(losses one)"
+    grep -q '"reduced_on": "host"' record.json || fail 'the record does not say where GPUs add gradients'
+    [ "$(sed -n '/"world"/,$p' record.json | grep -o '0000:[0-9a-f:.]*' | sort -u | wc -l)" = 2 ] ||
+      fail 'the processes do not use different GPUs'
+    got=0
+    EMULATED_GPUS=1
+    start 2 $gpu --variable_update=horovod >out 2>err || got=$?
+    [ $got = 2 ] || fail "exit status $got with too few GPUs"
+    grep -q 'bench: .*2 processes with --num_gpus=1 need 2 GPUs' err || fail "not about GPUs: $(cat err)"
+    unset BENCH_GPU_LIBRARY BENCH_NCCL_LIBRARY EMULATED_GPUS
+  fi
 
   # refused STATUS TEXT ARGUMENTS...: two processes exit with this status, and print the text once.
   refused() {

@@ -291,6 +291,7 @@ struct WorldRank {
   Captured<std::string> isa_used{};
   Captured<std::string> governor{};
   std::vector<int> processors{};
+  std::vector<std::string> gpus{};  ///< Their PCI addresses.
   /// Means of a step on its slowest device, in seconds.
   Captured<double> computing{};
   Captured<double> exposed_communication{};

@@ -295,6 +295,7 @@ void put_world(Section out, const World& world) {
     item.put("isa_used", rank.isa_used);
     item.put("governor", rank.governor);
     item.put("processors", rank.processors);
+    item.put("gpus", rank.gpus);
     item.put("computing", rank.computing);
     item.put("exposed_communication", rank.exposed_communication);
     item.put("steps", rank.steps);

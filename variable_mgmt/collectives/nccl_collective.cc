@@ -82,21 +82,52 @@ class NcclCommunicator {
   nccl::Communicator communicator_ = nullptr;
 };
 
-/// State that all members share.
+nccl::UniqueId make_id(const nccl::Library& library) {
+  nccl::UniqueId id{};
+  const int result = library.get_unique_id(&id);
+  if (result != nccl::kSuccess) {
+    throw UsageError(library.explain("ncclGetUniqueId", result));
+  }
+  return id;
+}
+
+nccl::UniqueId parse_id(const std::string& digits) {
+  constexpr int kHexadecimal = 16;
+  check(digits.size() == 2 * nccl::kIdBytes, "NCCL: the group's ID is incomplete");
+  nccl::UniqueId id{};
+  for (std::size_t i = 0; i < nccl::kIdBytes; ++i) {
+    id.internal[i] = static_cast<char>(std::stoi(digits.substr(2 * i, 2), nullptr, kHexadecimal));
+  }
+  return id;
+}
+
+/// State that all members of this process share.
 struct NcclShared {
   explicit NcclShared(NcclOptions given)
       : options(std::move(given)),
         library(options.library),
+        id(options.group ? parse_id(options.group->id) : make_id(library)),
         communicator({.names = options.names}),
-        waits(options.names.size()) {
-    const int result = library.get_unique_id(&id);
-    if (result != nccl::kSuccess) {
-      throw UsageError(library.explain("ncclGetUniqueId", result));
-    }
+        waits(options.names.size()) {}
+
+  /// The members of all processes, and this process's first one.
+  [[nodiscard]] int members() const {
+    return options.group ? options.group->members : communicator.members();
   }
+  [[nodiscard]] int first() const { return options.group ? options.group->first : 0; }
+  /// Throws Cancelled if a member has failed, here or in another process.
+  void check_failure() {
+    if (options.group) {
+      if (const std::string failure = options.group->failure(); !failure.empty()) {
+        communicator.cancel(communicator.local_members(), failure);
+      }
+    }
+    communicator.check_failure();
+  }
+
   NcclOptions options;
   nccl::Library library;
-  nccl::UniqueId id{};
+  nccl::UniqueId id;
   HostCommunicator communicator;
   /// How often each member has begun to wait for its stream.
   std::vector<std::atomic<std::uint64_t>> waits;
@@ -110,7 +141,7 @@ class NcclMember final : public CollectiveMember {
         backend_(backend),
         stream_(stream),
         beside_(backend.make_urgent_stream()),
-        communicator_(shared.library, shared.communicator.members(), shared.id, rank) {}
+        communicator_(shared.library, shared.members(), shared.id, shared.first() + rank) {}
   ~NcclMember() override {
     if (!active_.empty()) {
       communicator().cancel(rank_, "left before its gradients were reduced");
@@ -176,7 +207,7 @@ class NcclMember final : public CollectiveMember {
       std::unique_ptr<Event> all_done = take_event();
       stream_.record(*all_done);
       while (!all_done->done()) {
-        communicator().check_failure();
+        shared_.check_failure();
         communicator_.is_settled();
         if (is_over(patience)) {
           throw DeviceError(fmt::format("a step that reduces gradients with NCCL {}{}",
@@ -213,7 +244,7 @@ class NcclMember final : public CollectiveMember {
   template <class Work>
   std::invoke_result_t<Work> or_abort(const Work& work) {
     try {
-      communicator().check_failure();
+      shared_.check_failure();
       return work();
     } catch (const std::exception& error) {
       communicator().cancel(rank_, error.what());  // The first failure is kept.
@@ -223,7 +254,7 @@ class NcclMember final : public CollectiveMember {
   }
   void settle(std::string_view what, steady_clock::time_point deadline) {
     while (!communicator_.is_settled()) {
-      communicator().check_failure();
+      shared_.check_failure();
       if (steady_clock::now() >= deadline) {
         throw DeviceError(fmt::format("NCCL {} after {} ms{}", what,
                                       shared_.options.connect_timeout.count(), missing()));
@@ -232,7 +263,7 @@ class NcclMember final : public CollectiveMember {
     }
   }
   void advance() {
-    communicator().check_failure();
+    shared_.check_failure();
     communicator_.is_settled();
     while (!active_.empty() && active_.front().done->done()) {
       retire_first();
@@ -338,6 +369,14 @@ class NcclCollective final : public Collective {
 };
 
 }  // namespace
+
+std::string new_nccl_id(const std::string& library) {
+  std::string digits;
+  for (const char byte : make_id(nccl::Library(library)).internal) {
+    digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  }
+  return digits;
+}
 
 std::unique_ptr<Collective> make_nccl_collective(NcclOptions options) {
   return std::make_unique<NcclCollective>(std::move(options));

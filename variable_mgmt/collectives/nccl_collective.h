@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +12,25 @@
 
 namespace bench {
 
+/// The members of all processes of a run.
+struct NcclGroup {
+  int members = 0;
+  /// The place of this process's first member in it.
+  int first = 0;
+  /// The result of rank 0's new_nccl_id().
+  std::string id = {};
+  /// Why another process ended the run; empty while it has not. The members poll it.
+  std::function<std::string()> failure = {};
+};
+
+/// Identifies a group: hexadecimal digits. Throws UsageError if the library cannot be used.
+std::string new_nccl_id(const std::string& library = nccl::library_path());
+
 struct NcclOptions {
-  /// The members' names by rank.
+  /// The names of this process's members by rank.
   std::vector<std::string> names;
+  /// Unset: the run has one process.
+  std::optional<NcclGroup> group = {};
   std::string library = nccl::library_path();
   /// How long a member's first start() waits for all members to be connected, and each start() for
   /// the library to accept it.
@@ -25,7 +43,8 @@ struct NcclOptions {
 /// failure, aborts its communicator. Throws UsageError if the library cannot be used.
 std::unique_ptr<Collective> make_nccl_collective(NcclOptions options);
 
-/// Makes the collective for the spec: NCCL's, which waits at most `nccl_timeout`, or the host's.
+/// Makes the collective of one process for the spec: NCCL's, which waits at most `nccl_timeout`, or
+/// the host's.
 std::unique_ptr<Collective> make_collective(CollectiveOptions options,
                                             std::chrono::milliseconds nccl_timeout);
 

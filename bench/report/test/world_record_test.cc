@@ -20,6 +20,7 @@ results::Record record_of(const std::string& host) {
   record.cpu.governor = Unknown{"no such file"};
   record.cpu.processors_used = std::vector<int>{0, 1};
   record.env = {{"OMP_NUM_THREADS", "2"}};
+  record.gpus.emplace_back().pci_bus_id = "0000:0e:00.0";
   return record;
 }
 
@@ -46,6 +47,7 @@ TEST(WorldRecord, HasTheSlowestDeviceOfEachRank) {
   EXPECT_EQ(ranks[0].cpu.value(), "EPYC");
   EXPECT_FALSE(ranks[0].governor.known());
   EXPECT_THAT(ranks[0].processors, ElementsAre(0, 1));
+  EXPECT_THAT(ranks[0].gpus, ElementsAre("0000:0e:00.0"));
   EXPECT_DOUBLE_EQ(ranks[0].computing.value(), 0.009);
   EXPECT_DOUBLE_EQ(ranks[0].exposed_communication.value(), 0.005);
   EXPECT_THAT(ranks[0].env, IsEmpty());

@@ -119,6 +119,7 @@ Record full_record() {
                              .isa_used = std::string("avx2"),
                              .governor = std::string("performance"),
                              .processors = {0},
+                             .gpus = {"0000:0e:00.0"},
                              .computing = 0.1,
                              .exposed_communication = 0.01,
                              .steps = 3,

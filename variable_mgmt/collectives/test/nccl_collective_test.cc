@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <numeric>
 #include <thread>
 
 #include "variable_mgmt/collectives/test/late_device.h"
@@ -89,6 +90,60 @@ std::vector<std::string> errors_of(const char* faults, milliseconds patience = k
   }
   errors.push_back(collective->failure());
   return errors;
+}
+
+/// The collectives of processes with these numbers of members.
+std::vector<std::unique_ptr<Collective>> make_processes(const std::vector<int>& members,
+                                                        std::function<std::string()> failure) {
+  setenv("FAKE_NCCL", "", 1);
+  NcclGroup group{.id = new_nccl_id(FAKE_NCCL_LIBRARY), .failure = std::move(failure)};
+  group.members = std::accumulate(members.begin(), members.end(), 0);
+  std::vector<std::unique_ptr<Collective>> collectives;
+  for (const int own : members) {
+    collectives.push_back(make_nccl_collective({.names = tower_names(own),
+                                                .group = group,
+                                                .library = FAKE_NCCL_LIBRARY,
+                                                .connect_timeout = kLong}));
+    group.first += own;
+  }
+  return collectives;
+}
+
+TEST(NcclCollective, AddsOverSeveralProcesses) {
+  const auto processes = make_processes({2, 1}, [] { return ""; });
+  std::atomic<int> seen = 0;
+  std::vector<std::jthread> threads;
+  for (const auto& collective : processes) {
+    threads.emplace_back([&] {
+      const auto errors = run_late(*collective, [&](const TestMember& self) {
+        std::vector<float> values(kElements, 1);
+        const auto memory = self.backend.allocate(kElements * sizeof(float));
+        self.stream.upload(std::as_bytes(std::span(values)), memory->data());
+        const auto handle = self.member.start({.data = memory->data(), .elements = kElements});
+        self.member.wait(handle, test_patience());
+        self.stream.download(memory->data(), std::as_writable_bytes(std::span(values)));
+        self.stream.synchronize();
+        EXPECT_THAT(values, ::testing::Each(3));
+        ++seen;
+      });
+      EXPECT_THAT(errors, ::testing::Each(""));
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(seen, 3);
+}
+
+TEST(NcclCollective, TheFailureOfAnotherProcessEndsAWait) {
+  std::atomic<bool> failed = false;
+  const auto processes =
+      make_processes({2, 1}, [&] { return failed ? "rank 1 (host b) is lost" : ""; });
+  const auto errors = run_late(*processes.front(), [&](const TestMember& self) {
+    const auto memory = self.backend.allocate(kElements * sizeof(float));
+    failed = true;
+    self.member.wait(self.member.start({.data = memory->data(), .elements = kElements}),
+                     test_patience());
+  });
+  EXPECT_THAT(errors, ::testing::Each("rank 1 (host b) is lost"));
 }
 
 TEST(NcclCollective, AnOperationThatHangsEndsAtItsDeadline) {

@@ -9,6 +9,7 @@
 
 #include "kernels/gpu_provider.h"
 #include "variable_mgmt/strategies/test/joined_towers.h"
+#include "variable_mgmt/world/test/processes.h"
 
 namespace bench {
 namespace {
@@ -143,6 +144,28 @@ TEST_F(EmulatedTowers, UpdateByNcclAsOneDeviceDoes) {
       for (const VariableValues& variables : joined.variables) {
         EXPECT_LE(largest_difference(variables, alone.variables.front()), 1e-5) << towers;
         EXPECT_EQ(variables, joined.variables.front()) << towers;
+      }
+    }
+  }
+}
+
+TEST_F(EmulatedTowers, UpdateByNcclInSeveralProcessesAsInOne) {
+  const JoinedResult one = run(by_nccl(4), kFirstSeed);
+  for (const int processes : {2, 4}) {
+    FakeNetwork network(processes);
+    std::vector<JoinedResult> results(static_cast<std::size_t>(processes));
+    const auto errors = run_processes(network, [&](World& world) {
+      JoinedRun own = by_nccl(4 / processes);
+      own.world = &world;
+      own.backend = [first = own.towers_before()](int tower) {
+        return open_gpu_provider().make_backend(static_cast<std::size_t>(first + tower), {});
+      };
+      results[static_cast<std::size_t>(world.rank())] = run_joined(own);
+    });
+    EXPECT_THAT(errors, testing::Each(""));
+    for (const JoinedResult& result : results) {
+      for (const VariableValues& variables : result.variables) {
+        EXPECT_EQ(variables, one.variables.front()) << processes;
       }
     }
   }
