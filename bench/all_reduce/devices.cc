@@ -13,19 +13,19 @@
 namespace bench {
 namespace {
 
-AllReduceDevices gpus_of(const AllReduceOptions& options) {
+AllReduceDevices gpus_of(const AllReduceOptions& options, int first) {
   const FoundGpus found = find_gpus();
   found.check_any("--device=gpu");
-  if (static_cast<std::size_t>(options.towers) > found.gpus.size()) {
+  if (static_cast<std::size_t>(first + options.towers) > found.gpus.size()) {
     throw UsageError(fmt::format("--num_gpus={}: {}", options.towers, found.how_many()));
   }
   AllReduceDevices devices;
-  devices.make = [provider = found.provider](int rank) {
-    return provider->make_backend(static_cast<std::size_t>(rank), {});
+  devices.make = [provider = found.provider, first](int rank) {
+    return provider->make_backend(static_cast<std::size_t>(first + rank), {});
   };
   std::set<std::string> names;
   for (int rank = 0; rank < options.towers; ++rank) {
-    names.insert(found.gpus[static_cast<std::size_t>(rank)].name);
+    names.insert(found.gpus[static_cast<std::size_t>(first + rank)].name);
   }
   for (const std::string& name : names) {
     devices.name += fmt::format("{}{}", devices.name.empty() ? "" : ", ", name);
@@ -36,9 +36,9 @@ AllReduceDevices gpus_of(const AllReduceOptions& options) {
 
 }  // namespace
 
-AllReduceDevices devices_of(const AllReduceOptions& options) {
+AllReduceDevices devices_of(const AllReduceOptions& options, int first_gpu) {
   if (options.on_gpus) {
-    return gpus_of(options);
+    return gpus_of(options, first_gpu);
   }
   auto shares =
       share_processors(discover_topology(), {.towers = options.towers, .threads = options.threads});
@@ -53,7 +53,7 @@ AllReduceDevices devices_of(const AllReduceOptions& options) {
   return devices;
 }
 
-std::vector<std::vector<AllReduceRange>> specs_of(const AllReduceOptions& options,
+std::vector<std::vector<AllReduceRange>> specs_of(const AllReduceOptions& options, bool several,
                                                   std::string& note) {
   if (!options.specs.empty()) {
     std::vector<std::vector<AllReduceRange>> given;
@@ -62,7 +62,8 @@ std::vector<std::vector<AllReduceRange>> specs_of(const AllReduceOptions& option
     }
     return given;
   }
-  auto specs = specs_to_try(options.towers);
+  auto specs = several ? std::vector<std::vector<AllReduceRange>>{{{.algorithm = "processes"}}}
+                       : specs_to_try(options.towers);
   if (options.on_gpus) {
     try {
       nccl::Library();

@@ -22,12 +22,13 @@ struct AllReduceDevices {
   std::string each;
 };
 
-/// Throws UsageError if there are too few devices or no GPU.
-AllReduceDevices devices_of(const AllReduceOptions& options);
+/// The first tower uses GPU `first_gpu`. Throws UsageError if there are too few devices or no GPU.
+AllReduceDevices devices_of(const AllReduceOptions& options, int first_gpu = 0);
 
-/// The specs to time: the requested ones, else every algorithm and, on GPUs, NCCL. Sets `note` to
-/// the reason if NCCL is missing there; otherwise leaves it unchanged.
-std::vector<std::vector<AllReduceRange>> specs_of(const AllReduceOptions& options,
+/// The specs to time: the requested ones, else every algorithm and, on GPUs, NCCL. Of several
+/// processes, the only other algorithm is `processes`. Sets `note` to the reason if NCCL is missing
+/// on GPUs; otherwise leaves it unchanged.
+std::vector<std::vector<AllReduceRange>> specs_of(const AllReduceOptions& options, bool several,
                                                   std::string& note);
 
 }  // namespace bench

@@ -10,6 +10,7 @@
 #include "models/base/half.h"
 #include "models/base/threads.h"
 #include "variable_mgmt/collectives/nccl_collective.h"
+#include "variable_mgmt/world/remote_sum.h"
 
 namespace bench {
 namespace {
@@ -135,6 +136,17 @@ std::size_t AllReduceCase::bytes() const {
 
 CaseResult measure_case(const MeasureSettings& settings, const AllReduceCase& measured) {
   const auto towers = static_cast<int>(settings.names.size());
+  const int before = settings.world == nullptr ? 0 : towers * settings.world->rank();
+  const int all = settings.world == nullptr ? towers : towers * settings.world->size();
+  const auto make = [&](CollectiveOptions options) {
+    if (settings.world == nullptr) {
+      return make_collective(std::move(options), kNcclPatience);
+    }
+    if (!adds_by_nccl(options.spec)) {
+      options.spec.clear();
+    }
+    return make_world_collective(*settings.world, std::move(options), kNcclPatience);
+  };
   AllReduceTrial trial({.names = settings.names,
                         .specs = settings.specs,
                         .elements = measured.elements,
@@ -142,11 +154,12 @@ CaseResult measure_case(const MeasureSettings& settings, const AllReduceCase& me
                         .chained = settings.iters_per_step,
                         .warm_up = settings.warm_up,
                         .repetitions = settings.repetitions,
+                        .make = make,
                         .nccl_timeout = kNcclPatience,
                         .bound = settings.bound});
   std::vector<std::unique_ptr<Collective>> checked;
   for (const auto& spec : settings.specs) {
-    checked.push_back(make_collective({.names = settings.names, .spec = spec}, kNcclPatience));
+    checked.push_back(make({.names = settings.names, .spec = spec}));
   }
   std::vector<std::vector<std::size_t>> wrong(settings.specs.size(),
                                               std::vector<std::size_t>(settings.names.size()));
@@ -162,8 +175,8 @@ CaseResult measure_case(const MeasureSettings& settings, const AllReduceCase& me
         std::vector<std::unique_ptr<CollectiveMember>> members;
         for (std::size_t spec = 0; spec < settings.specs.size(); ++spec) {
           members.push_back(checked[spec]->join(rank, *backend, *stream));
-          wrong[spec][static_cast<std::size_t>(rank)] =
-              count_wrong(*members.back(), rank, towers, measured, *backend, *stream, patience());
+          wrong[spec][static_cast<std::size_t>(rank)] = count_wrong(
+              *members.back(), before + rank, all, measured, *backend, *stream, patience());
         }
         trial.run(rank, *backend, *stream, patience());
       },
@@ -185,9 +198,14 @@ CaseResult measure_case(const MeasureSettings& settings, const AllReduceCase& me
   }
   const auto timings = trial.timings();
   for (std::size_t spec = 0; spec < timings.size(); ++spec) {
-    result.specs.push_back(
-        {.timing = each(timings[spec]),
-         .wrong = std::accumulate(wrong[spec].begin(), wrong[spec].end(), std::size_t{0})});
+    std::size_t sum = std::accumulate(wrong[spec].begin(), wrong[spec].end(), std::size_t{0});
+    if (settings.world != nullptr) {
+      const auto counts = settings.world->gather(std::to_string(sum));
+      sum = std::accumulate(
+          counts.begin(), counts.end(), std::size_t{0},
+          [](std::size_t total, const std::string& count) { return total + std::stoull(count); });
+    }
+    result.specs.push_back({.timing = each(timings[spec]), .wrong = sum});
   }
   return result;
 }

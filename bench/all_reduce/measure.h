@@ -8,6 +8,7 @@
 
 #include "kernels/backend.h"
 #include "variable_mgmt/collectives/trial.h"
+#include "variable_mgmt/world/world.h"
 
 namespace bench {
 
@@ -35,6 +36,8 @@ struct CaseResult {
 
 struct MeasureSettings {
   std::vector<std::string> names;
+  /// The processes, each with such towers; null: one process.
+  World* world = nullptr;
   std::vector<std::vector<AllReduceRange>> specs;
   int iters_per_step = 1;
   int warm_up = 1;
@@ -45,8 +48,9 @@ struct MeasureSettings {
   std::function<std::unique_ptr<Backend>(int rank)> make_backend;
 };
 
-/// Runs every tower on a separate thread. Throws the first failure that another tower did not
-/// cause.
+/// Runs every tower on a separate thread. Times are those of this process's towers, and wrong
+/// elements those of all processes, which must all call it. Throws the first failure that another
+/// tower did not cause.
 CaseResult measure_case(const MeasureSettings& settings, const AllReduceCase& measured);
 
 }  // namespace bench

@@ -96,7 +96,11 @@ constexpr std::array kOptions = {
            .value = "FROM:TO:FACTOR",
            .fallback = "1K:256M:4",
            .meaning = "without --model: bytes per tower, one size or a range"},
-    Option{.name = "num_gpus", .value = "N", .fallback = "2", .meaning = "number of towers"},
+    Option{
+        .name = "num_gpus",
+        .value = "N",
+        .fallback = "2",
+        .meaning = "number of towers; with a launcher of several processes: of each, by default 1"},
     Option{.name = "device",
            .value = "TYPE",
            .fallback = "cpu",
@@ -181,7 +185,7 @@ void check_combination(const AllReduceOptions& options) {
 
 }  // namespace
 
-AllReduceOptions read_options(std::span<const std::string> words) {
+AllReduceOptions read_options(std::span<const std::string> words, int processes) {
   const Arguments arguments("bench_all_reduce", kOptions, words);
   if (arguments.help()) {
     return {.help = true};
@@ -195,7 +199,7 @@ AllReduceOptions read_options(std::span<const std::string> words) {
   };
   AllReduceOptions options{
       .sizes = read_sizes(arguments.text("sizes")),
-      .towers = count("num_gpus", 1),
+      .towers = processes > 1 && !arguments.has("num_gpus") ? 1 : count("num_gpus", 1),
       .on_gpus = arguments.text("device") == "gpu",
       .dtype = read_dtype(arguments.text("dtype")),
       .small_max_bytes = count("agg_small_grads_max_bytes", 0),
@@ -217,11 +221,19 @@ AllReduceOptions read_options(std::span<const std::string> words) {
     options.threads = count("num_intra_threads", 1);
   }
   check_combination(options);
+  if (processes > 1 && !options.specs.empty() &&
+      options.specs != std::vector<std::string>{"nccl"}) {
+    throw UsageError(fmt::format(
+        "--all_reduce_spec={}: of several processes, only nccl can be selected; omit this flag",
+        arguments.text("all_reduce_spec")));
+  }
   return options;
 }
 
 void print_usage(std::ostream& out) {
-  out << "bench_all_reduce: times the all-reduce of gradients between the towers of one host.\n\n"
+  out << "bench_all_reduce: times the all-reduce of gradients between towers, of one host or, "
+         "started "
+         "by mpirun or srun, of several.\n\n"
          "Usage: bench_all_reduce [--model=resnet50 | --sizes=1K:256M:4] [OPTION]...\n\n";
   print_options(out, kOptions);
 }

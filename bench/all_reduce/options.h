@@ -20,6 +20,7 @@ struct AllReduceOptions {
   std::string model = {};
   /// The bytes of each tower; each size is a multiple of the element's size.
   std::vector<std::size_t> sizes = {};
+  /// The number of towers, of each process if there are several.
   int towers = 0;
   /// Use a GPU for each tower, else CPU threads.
   bool on_gpus = false;
@@ -38,8 +39,9 @@ struct AllReduceOptions {
   std::string result_file = {};
 };
 
-/// Throws UsageError with the option, the given value and the accepted ones.
-AllReduceOptions read_options(std::span<const std::string> words);
+/// Reads the options for one process or several. Throws UsageError with the option, the given value
+/// and the accepted ones.
+AllReduceOptions read_options(std::span<const std::string> words, int processes = 1);
 
 /// Prints the usage and the options.
 void print_usage(std::ostream& out);

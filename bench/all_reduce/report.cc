@@ -64,6 +64,7 @@ std::string table_of(std::span<const CaseResult> results, int towers) {
 std::string json_of(std::span<const CaseResult> results, const ReportHeading& heading) {
   nlohmann::ordered_json json{{"program", "bench_all_reduce"},
                               {"schema_version", 1},
+                              {"processes", heading.processes},
                               {"towers", heading.towers},
                               {"threads_per_tower", nullptr},
                               {"processor", nullptr},
@@ -74,7 +75,9 @@ std::string json_of(std::span<const CaseResult> results, const ReportHeading& he
   if (heading.gpu.empty()) {
     json["threads_per_tower"] = heading.threads_per_tower;
     json["processor"] = heading.processor;
-    json["bound"] = describe_bound();
+    if (heading.processes == 1) {
+      json["bound"] = describe_bound();
+    }
   } else {
     json["gpu"] = heading.gpu;
   }

@@ -25,6 +25,8 @@ std::string describe_bound();
 std::string table_of(std::span<const CaseResult> results, int towers);
 
 struct ReportHeading {
+  int processes = 1;
+  /// The towers of all processes.
   int towers = 0;
   /// For CPU towers; 0 on GPUs.
   int threads_per_tower = 0;

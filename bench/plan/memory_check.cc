@@ -153,8 +153,11 @@ MemoryLimits limits_of_run(const Execution& execution, Captured<MemoryLimit> hos
     limits.host = Unknown{"the card's host is not known"};
   }
   if (least) {
-    limits.device = {.bytes = static_cast<std::int64_t>(*least),
+    limits.device = {.bytes = static_cast<std::int64_t>(*least) / execution.gpu.processes,
                      .set_by = described ? "all memory of the card" : "free on the device"};
+    if (execution.gpu.processes > 1) {
+      limits.device->set_by += fmt::format(", shared by {} processes", execution.gpu.processes);
+    }
   }
   return limits;
 }

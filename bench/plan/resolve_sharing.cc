@@ -29,8 +29,11 @@ void check_nccl(RunSettings& settings) {
   }
   if (settings.execution.device != RunDevice::gpu) {
     throw UsageError(fmt::format(
-        "--all_reduce_spec=nccl: NCCL does not support --device={}; use one of {}",
-        settings.execution.device_label, describe_algorithms(offer_of(settings.execution))));
+        "--all_reduce_spec=nccl: NCCL does not support --device={}; {}",
+        settings.execution.device_label,
+        settings.workload.processes > 1
+            ? "omit this flag"
+            : fmt::format("use one of {}", describe_algorithms(offer_of(settings.execution)))));
   }
   if (settings.execution.gpu.virtual_towers) {
     throw UsageError(fmt::format(

@@ -94,6 +94,7 @@ StrategySettings strategy_settings(const RunSettings& settings) {
   StrategySettings result{.optimizer = workload.optimizer,
                           .one_holder = settings.execution.sharing.one_holder,
                           .served = workload.servers > 0,
+                          .remote = workload.processes > 1 && workload.servers == 0,
                           .relaxed = workload.relaxed,
                           .staged = workload.staged,
                           .sums = settings.execution.sharing.sums};

@@ -38,6 +38,8 @@ struct GpuSettings {
   /// The card of the first tower, by its place among the usable ones. Processes of one host use
   /// different cards.
   int first = 0;
+  /// The number of processes that compute on the same card, each with its virtual towers.
+  int processes = 1;
   /// Fuse batch norms into the convolutions that produce their input, where the card supports it.
   bool conv_statistics = true;
   /// Fuse batch norms into the convolutions that read them, too.

@@ -92,7 +92,7 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   if (serves) {
     return serve(settings, *server_device->backend, world);
   }
-  share_gpus(settings, world);
+  share_gpus(settings, parsed.flags, world);
   if (!settings.outputs.record.device_counts.empty()) {
     return run_scaling(settings, parsed, host);
   }

@@ -19,6 +19,7 @@
 #include "models/base/errors.h"
 #include "results/record/build_info.h"
 #include "variable_mgmt/collectives/all_reduce_spec.h"
+#include "variable_mgmt/collectives/nccl_collective.h"
 #include "variable_mgmt/world/launch.h"
 #include "variable_mgmt/world/mpi_transport.h"
 
@@ -36,10 +37,9 @@ std::string host_name() {
   return gethostname(name.data(), name.size()) == 0 ? name.substr(0, name.find('\0')) : "unknown";
 }
 
-/// The ranks that share something with a rank, because their texts about it are equal.
+/// The number of ranks whose text equals this rank's, and of those below this rank.
 struct Sharing {
   std::size_t ranks = 0;
-  /// The number of them below this rank.
   std::size_t place = 0;
 };
 Sharing sharing_of(const std::vector<std::string>& texts, int rank) {
@@ -94,6 +94,34 @@ std::set<std::int64_t> neighbours_of(World& world, const std::string& host) {
     }
   }
   return ids;
+}
+
+/// The GPUs that this process can use. Throws WorldRefusal if a rank has none.
+FoundGpus gpus_of_host(World& world) {
+  return agreed(world, [] {
+    FoundGpus found = find_gpus();
+    found.check_any("--device=gpu");
+    return found;
+  });
+}
+
+/// The ranks that see the same GPUs as this one.
+Sharing sharing_of_gpus(World& world, const FoundGpus& found) {
+  std::string text = world.host(world.rank());
+  for (const GpuDescription& gpu : found.gpus) {
+    text += fmt::format(" {}", gpu.pci_bus_id);
+  }
+  return sharing_of(world.gather(text), world.rank());
+}
+
+/// Empty if NCCL can be used.
+std::string why_no_nccl() {
+  try {
+    nccl::Library();
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
 }
 
 std::string text_of(const ParseResult& parsed) {
@@ -206,45 +234,97 @@ void check_equal_regions(World& world, const Executor& executor) {
   }
 }
 
-void share_gpus(RunSettings& settings, World& world) {
+void check_same(World& world, const std::string& own, std::string_view remedy,
+                const std::string& why) {
+  const std::vector<std::string> all = world.gather(own);
+  const std::vector<std::string> reasons = world.gather(why);
+  const auto text = [&](std::size_t rank) {
+    return reasons[rank].empty() ? all[rank] : fmt::format("{} ({})", all[rank], reasons[rank]);
+  };
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] != all[0]) {
+      throw WorldRefusal(fmt::format("{} {}, but rank 0 {}: {}", world.name(static_cast<int>(rank)),
+                                     text(rank), text(0), remedy));
+    }
+  }
+}
+
+int first_gpu_of(World& world, int towers) {
+  const FoundGpus found = gpus_of_host(world);
+  const std::string host = world.host(world.rank());
+  const Sharing sharing = sharing_of_gpus(world, found);
+  const std::size_t gpus = found.gpus.size();
+  const auto each = static_cast<std::size_t>(towers);
+  std::string error;
+  if (sharing.ranks * each > gpus) {
+    error = sharing.ranks == 1
+                ? fmt::format("--num_gpus={}: {}", towers, found.how_many())
+                : fmt::format(
+                      "{} processes with --num_gpus={} need {} GPUs, but {}; start at most "
+                      "{} on this host",
+                      sharing.ranks, towers, sharing.ranks * each, found.how_many(), gpus / each);
+  }
+  refuse_together(world, error);
+  // Processes may see different GPUs, as CUDA_VISIBLE_DEVICES says, but some in common.
+  const std::size_t first = sharing.place * each;
+  std::string used;
+  for (std::size_t gpu = first; gpu < first + each; ++gpu) {
+    used += fmt::format("{} {}\n", host, found.gpus[gpu].pci_bus_id);
+  }
+  const std::vector<std::string> all = world.gather(used);
+  std::map<std::string, int> user_of;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    for (const std::string& gpu : split_text(all[rank], '\n')) {
+      const auto [user, is_new] = user_of.try_emplace(gpu, static_cast<int>(rank));
+      if (!gpu.empty() && !is_new) {
+        throw WorldRefusal(fmt::format(
+            "{} and rank {} would both use the GPU {}, because they see different sets of "
+            "GPUs: use one CUDA_VISIBLE_DEVICES for all processes of a host, or sets that do not "
+            "overlap",
+            world.name(static_cast<int>(rank)), user->second, gpu.substr(gpu.rfind(' ') + 1)));
+      }
+    }
+  }
+  return static_cast<int>(first);
+}
+
+void share_gpus(RunSettings& settings, const Flags& flags, World& world) {
   if (world.size() == 1) {
     return;
   }
+  GpuSettings& gpu = settings.execution.gpu;
   const bool on_gpus = settings.execution.device == RunDevice::gpu;
+  const bool by_nccl = on_gpus && adds_by_nccl(settings.execution.sharing.sums.spec);
+  const std::string version =
+      agreed(world, [&] { return by_nccl ? nccl::Library().version() : std::string(); });
   const std::string way =
-      fmt::format("computes on {} and adds gradients {}", settings.execution.device_label,
-                  adds_by_nccl(settings.execution.sharing.sums.spec)
-                      ? fmt::format("by NCCL {}", nccl::Library().version())
-                      : "in host memory");
-  const std::vector<std::string> ways = world.gather(way);
-  for (std::size_t rank = 1; rank < ways.size(); ++rank) {
-    if (ways[rank] != ways[0]) {
-      throw WorldRefusal(fmt::format(
-          "{} {}, but rank 0 {}: use hosts with the same NCCL and usable GPUs, or --device=cpu",
-          world.name(static_cast<int>(rank)), ways[rank], ways[0]));
-    }
+      on_gpus ? fmt::format("computes on GPUs and adds gradients {}",
+                            by_nccl ? fmt::format("by NCCL {}", version) : "in host memory")
+              : fmt::format("computes on {}", settings.execution.device_label);
+  std::string why;
+  if (on_gpus && !by_nccl && !gpu.virtual_towers) {
+    why = why_no_nccl();
+  } else if (!on_gpus && !flags.device) {
+    why = find_gpus().why_none;
   }
+  check_same(world, way, "use hosts with GPUs and the same NCCL, or --device=cpu", why);
   if (!on_gpus) {
     return;
   }
-  const FoundGpus found = find_gpus();
-  std::string text = world.host(world.rank());
-  for (const GpuDescription& gpu : found.gpus) {
-    text += fmt::format(" {}", gpu.pci_bus_id);
+  if (gpu.virtual_towers) {
+    const FoundGpus found = gpus_of_host(world);
+    const Sharing sharing = sharing_of_gpus(world, found);
+    const std::size_t gpus = found.gpus.size();
+    gpu.first = static_cast<int>(sharing.place % gpus);
+    gpu.processes = static_cast<int>((sharing.ranks + gpus - 1) / gpus);
+  } else {
+    gpu.first = first_gpu_of(world, settings.workload.towers);
   }
-  const Sharing sharing = sharing_of(world.gather(text), world.rank());
-  const auto gpus = found.gpus.size();
-  if (settings.execution.gpu.virtual_towers) {
-    settings.execution.gpu.first = static_cast<int>(sharing.place % gpus);
-    return;
+  if (by_nccl) {
+    const std::string own =
+        agreed(world, [&] { return world.rank() == 0 ? new_nccl_id() : std::string(); });
+    settings.execution.sharing.sums.nccl_id = world.gather(own).front();
   }
-  const auto towers = static_cast<std::size_t>(settings.workload.towers);
-  refuse_together(
-      world, sharing.ranks * towers <= gpus
-                 ? ""
-                 : fmt::format("{} processes with --num_gpus={} need {} GPUs, but {}",
-                               sharing.ranks, towers, sharing.ranks * towers, found.how_many()));
-  settings.execution.gpu.first = static_cast<int>(sharing.place * towers);
 }
 
 void check_built_in_world(World& world, const ParseResult& parsed) {
@@ -293,8 +373,12 @@ void check_built_in_world(World& world, const ParseResult& parsed) {
 void settle_in_world(RunSettings& settings, const World& world) {
   if (settings.workload.servers > 0 && settings.execution.device == RunDevice::gpu) {
     throw UsageError(
-        "--device=gpu is not built yet for parameter servers: use --device=cpu, or "
+        "GPUs are not built yet for parameter servers: add --device=cpu, or use "
         "--variable_update=horovod or collective_all_reduce");
+  }
+  if (settings.execution.device == RunDevice::gpu &&
+      !settings.outputs.record.predicted_ranks.empty()) {
+    throw UsageError("--predict_ranks is not built yet for GPUs: omit it");
   }
   if (world.size() > 1) {
     settings.outputs.record.device_counts.clear();  // This is one run of a sweep.

@@ -81,10 +81,21 @@ void check_equal_flags(World& world, const ParseResult& parsed);
 /// 0's: their elements could not be added.
 void check_equal_regions(World& world, const Executor& executor);
 
-/// Gives each process of a host other GPUs, if the processes compute on GPUs. With virtual towers,
-/// processes may share one. Throws WorldRefusal if there are too few, or if ranks compute or add in
-/// different ways. Waits for all ranks.
-void share_gpus(RunSettings& settings, World& world);
+/// Throws WorldRefusal, which ends with the remedy, if a rank's text is not rank 0's. The texts
+/// follow the ranks' names: "computes on cpu". `why` is added in brackets, but not compared. Waits
+/// for all ranks.
+void check_same(World& world, const std::string& own, std::string_view remedy,
+                const std::string& why = "");
+
+/// The index of this process's first GPU, if each process uses `towers` GPUs of its host that no
+/// other one uses. Throws WorldRefusal if there are too few, or if two would use one. Waits for all
+/// ranks.
+int first_gpu_of(World& world, int towers);
+
+/// Gives each process of a host different GPUs, if the processes compute on GPUs, and an ID to
+/// NCCL. With virtual towers, processes may share a GPU. Throws WorldRefusal if there are too few,
+/// or if ranks compute or add in different ways. Waits for all ranks.
+void share_gpus(RunSettings& settings, const Flags& flags, World& world);
 
 /// Throws WorldRefusal for flags that are not built yet for several processes, if there are
 /// several. Waits for all ranks.

@@ -74,6 +74,7 @@ reported() {
 
 # One of the two ranks each day, and the other one under the other MPI.
 day=$("${0%/*}/../../tools/sample" part)
+echo "sample: BENCH_SAMPLE=$day repeats this part"
 case $day$mpi in
   whole*) ranks='0 2' ;;
   *[02468]openmpi | *[13579]mpich) ranks=0 ;;

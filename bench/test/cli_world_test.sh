@@ -1,6 +1,6 @@
 #!/bin/sh
-# cli_world_test.sh BENCH MAKE_TFRECORDS MPI MPIRUN [EMULATED_LIBRARY]: runs bench as several processes under one MPI
-# library, openmpi or mpich. With the library, also on emulated GPUs.
+# cli_world_test.sh BENCH MAKE_TFRECORDS MPI MPIRUN [EMULATED_LIBRARY]: runs bench and bench_all_reduce
+# as several processes under one MPI library, openmpi or mpich. With the library, also on emulated GPUs.
 . "${0%/*}/cli_lib.sh"
 set -eu
 
@@ -61,7 +61,17 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   start 2 $run $data --forward_only >out 2>err || fail "forward only: $(cat err)"
   grep -q '^total images/sec' out || fail "forward only printed: $(cat out)"
 
-  # On GPUs, each process uses another one. Emulated ones have no NCCL between processes.
+  # refused STATUS TEXT ARGUMENTS...: two processes exit with this status, and print the text once.
+  refused() {
+    status=$1 text=$2
+    shift 2
+    got=0
+    start 2 "$@" >out 2>err || got=$?
+    [ "$got" = "$status" ] || fail "exit status $got, not $status: $(cat err)"
+    [ "$(grep -c "^${refused_by:-bench}: .*$text" err)" = 1 ] || fail "not printed once: $text; but: $(cat err)"
+  }
+
+  # On GPUs, each process uses its own. Emulated ones have no NCCL between processes.
   if [ -n "$emulated" ]; then
     export BENCH_GPU_LIBRARY="$emulated" BENCH_NCCL_LIBRARY=absent EMULATED_GPUS=2
     gpu='--device=gpu --autotune=off --model=trivial --num_classes=10 --init_learning_rate=0.01 --batch_size=2
@@ -77,18 +87,36 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
     start 2 $gpu --variable_update=horovod >out 2>err || got=$?
     [ $got = 2 ] || fail "exit status $got with too few GPUs"
     grep -q 'bench: .*2 processes with --num_gpus=1 need 2 GPUs' err || fail "not about GPUs: $(cat err)"
+    EMULATED_GPUS=4
+    start 2 $gpu --num_gpus=2 --variable_update=collective_all_reduce --result_file=record.json >out 2>err ||
+      fail "four GPUs: $(cat err)"
+    [ "$(sed -n '/"world"/,$p' record.json | grep -o '0000:[0-9a-f:.]*' | sort -u | wc -l)" = 4 ] ||
+      fail 'two processes do not use four GPUs'
+    start 2 $gpu --virtual_gpus=2 --variable_update=collective_all_reduce >out 2>err || fail "shared GPU: $(cat err)"
+    # NCCL is on rank 0's host alone.
+    printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 0 ] || export BENCH_NCCL_LIBRARY="%s"\nexec "%s" "$@"\n' \
+      "$emulated" "$bench" >partly
+    chmod +x partly
+    bench=./partly refused 2 'adds gradients in host memory (cannot open NCCL: .*), but rank 0 .* by NCCL' $gpu \
+      --variable_update=horovod
+    # A rank that is refused while it prepares is named, with NCCL too.
+    printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || cd /\nexec "%s" "$@"\n' "$bench" >elsewhere
+    chmod +x elsewhere
+    "$bench" $gpu --save_variables=first.safetensors >out 2>err || fail "$(cat err)"
+    (export BENCH_NCCL_LIBRARY="$emulated" && bench=./elsewhere refused 2 'first.safetensors' $gpu \
+      --variable_update=horovod --init_from=first.safetensors) || exit 1
+    # Rank 1 sees one of rank 0's two.
+    printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || export EMULATED_GPUS=1\nexec "%s" "$@"\n' \
+      "$bench" >fewer
+    chmod +x fewer
+    EMULATED_GPUS=2
+    got=0
+    (bench=./fewer && start 2 $gpu --variable_update=horovod >out 2>err) || got=$?
+    [ $got = 2 ] || fail "exit status $got with a GPU of two ranks"
+    grep -q 'bench: rank 1 (host .*) and rank 0 would both use the GPU 0000:' err || fail "not about a GPU: $(cat err)"
     unset BENCH_GPU_LIBRARY BENCH_NCCL_LIBRARY EMULATED_GPUS
   fi
 
-  # refused STATUS TEXT ARGUMENTS...: two processes exit with this status, and print the text once.
-  refused() {
-    status=$1 text=$2
-    shift 2
-    got=0
-    start 2 "$@" >out 2>err || got=$?
-    [ "$got" = "$status" ] || fail "exit status $got, not $status: $(cat err)"
-    [ "$(grep -c "^bench: .*$text" err)" = 1 ] || fail "not printed once: $text; but: $(cat err)"
-  }
   refused 2 'name the workers and the parameter servers' $run
   refused 2 'the folder does not exist' $run --worker_hosts=a --ps_hosts=a --data_dir=absent --data_name=imagenet
   refused 2 'but 2 processes run: start 3 with --np=3' $run --worker_hosts=a,b --ps_hosts=a
@@ -118,6 +146,16 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   "$bench" $run --num_gpus=4 --variable_update=collective_all_reduce >one 2>err || fail "$(cat err)"
   [ "$(losses one)" = "$(losses several)" ] || fail "--np=4 trains differently: $(losses several), not $(losses one)"
   refused 2 'the launcher started 2' $run --np=3 --variable_update=horovod
+  # The sums of bench_all_reduce over processes are exact.
+  (bench=${bench%/*}/bench_all_reduce && start 3 --num_intra_threads=1 --sizes=1K:64K:64 --num_batches=3 \
+    --result_file=sums.json >out 2>err) || fail "bench_all_reduce: $(cat err)"
+  grep -q '^3 processes x 1 towers x 1 threads, f32' out || fail "bench_all_reduce printed: $(cat out)"
+  for size in 1024 65536; do
+    grep -q "^ *$size  *1  processes  *[0-9.]*  *[0-9.]*  *[0-9.]*  *-  *-  *0\$" out || fail "no row of $size: $(cat out)"
+  done
+  grep -q '"processes": 3' sums.json || fail 'bench_all_reduce does not record the processes'
+  bench=${bench%/*}/bench_all_reduce refused_by=bench_all_reduce refused 2 'only nccl can be selected' \
+    --all_reduce_spec=shm
   # A sweep over processes starts a launcher for each run.
   BENCH_MPI=$mpi "$bench" $run --scaling_sweep=1,2 --variable_update=horovod --result_file=swept.json >out 2>err ||
     fail "--scaling_sweep: $(cat err)"

@@ -110,10 +110,11 @@ struct NcclShared {
         communicator({.names = options.names}),
         waits(options.names.size()) {}
 
-  /// The members of all processes, and this process's first one.
+  /// The number of members of all processes.
   [[nodiscard]] int members() const {
     return options.group ? options.group->members : communicator.members();
   }
+  /// The place of this process's first member among them.
   [[nodiscard]] int first() const { return options.group ? options.group->first : 0; }
   /// Throws Cancelled if a member has failed, here or in another process.
   void check_failure() {
@@ -221,7 +222,10 @@ class NcclMember final : public CollectiveMember {
   void abandon() noexcept override { communicator_.abort(); }
 
  private:
-  static constexpr const char* kAllHaveCome = ", although every tower has arrived";
+  [[nodiscard]] const char* all_have_come() const {
+    return shared_.options.group ? ", although every tower of this process has arrived"
+                                 : ", although every tower has arrived";
+  }
 
   struct Active {
     Operation* operation;
@@ -299,7 +303,7 @@ class NcclMember final : public CollectiveMember {
     throw DeviceError(fmt::format("all-reduce {} of {} {} elements by NCCL {}{}",
                                   active.operation->number, active.operation->elements,
                                   name_of(active.operation->dtype), how_it_ended(patience),
-                                  away.empty() ? kAllHaveCome : away));
+                                  away.empty() ? all_have_come() : away));
   }
   /// The members that have begun fewer waits.
   [[nodiscard]] std::string whoever_is_missing(std::uint64_t waits) const {
@@ -310,7 +314,7 @@ class NcclMember final : public CollectiveMember {
         text += fmt::format("{} has not arrived", communicator().name(rank));
       }
     }
-    return text.empty() ? kAllHaveCome : text;
+    return text.empty() ? all_have_come() : text;
   }
   /// ": tower 1 has not arrived"; empty if all have.
   [[nodiscard]] std::string missing(const Operation& operation) const {

@@ -134,11 +134,15 @@ class AllReduceTrial::Part {
 
 AllReduceTrial::AllReduceTrial(TrialPlan plan)
     : plan_(std::move(plan)), spans_((plan_.specs.size() + 1) * plan_.names.size()) {
+  const auto make = [&](CollectiveOptions options) {
+    return plan_.make ? plan_.make(std::move(options))
+                      : make_collective(std::move(options), plan_.nccl_timeout);
+  };
   for (const auto& spec : plan_.specs) {
-    collectives_.push_back(make_collective(
-        {.names = plan_.names, .spec = spec, .ring_order = plan_.ring_order}, plan_.nccl_timeout));
+    collectives_.push_back(
+        make({.names = plan_.names, .spec = spec, .ring_order = plan_.ring_order}));
   }
-  collectives_.push_back(make_host_collective({.names = plan_.names}));
+  collectives_.push_back(make({.names = plan_.names}));
 }
 
 AllReduceTrial::~AllReduceTrial() = default;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ struct TrialPlan {
   int warm_up = 1;
   int repetitions = 5;
   std::vector<int> ring_order = {};
+  /// Makes a spec's collective. Null: of one process.
+  std::function<std::unique_ptr<Collective>(CollectiveOptions)> make = {};
   /// How long a tower waits for NCCL's connections, and for all its sums of a step together.
   std::chrono::milliseconds nccl_timeout = std::chrono::seconds(60);
   /// Also times the lower bound of all algorithms: each tower reads and writes its own buffer views

@@ -34,6 +34,8 @@ struct SumSettings {
   std::vector<int> ring_order = {};
   /// How long a tower waits for NCCL's sums and for its connections.
   std::chrono::milliseconds nccl_timeout = std::chrono::seconds(60);
+  /// The ID of NCCL's group of all processes (NcclGroup). Empty: the processes agree on one.
+  std::string nccl_id = {};
 };
 
 /// A range of the gradients' flat region that is added as one.

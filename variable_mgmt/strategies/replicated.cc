@@ -108,7 +108,7 @@ std::vector<StrategyMemory> replicated_memory(std::span<const OptimizerSegment> 
     each.computing += narrow_bytes(segments, settings);
     // The gradients that the host adds.
     each.communicator =
-        towers > 1 && !adds_by_nccl(settings.sums.spec)
+        (towers > 1 || settings.remote) && !adds_by_nccl(settings.sums.spec)
             ? elements * size_of(settings.sums.narrow.value_or(settings.optimizer.dtype))
             : 0;
   }

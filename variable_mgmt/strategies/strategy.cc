@@ -24,18 +24,11 @@ TowerCommunicator::TowerCommunicator(int towers, const SumSettings& sums, World*
   for (int tower = 0; tower < towers; ++tower) {
     names.push_back(fmt::format("tower {}", tower));
   }
-  if (is_remote() && by_nccl) {
-    collective = make_nccl_collective(
-        {.names = std::move(names),
-         .group = NcclGroup{.members = towers * world->workers(),
-                            .first = towers * world->rank(),
-                            .id = world->gather(world->rank() == 0 ? new_nccl_id() : "").front(),
-                            .failure = [processes] { return processes->failure(); }},
-         .connect_timeout = sums.nccl_timeout});
-    return;
-  }
   if (is_remote()) {
-    collective = make_world_collective(*world, {.names = std::move(names)});
+    collective = make_world_collective(
+        *world,
+        {.names = std::move(names), .spec = by_nccl ? sums.spec : std::vector<AllReduceRange>()},
+        sums.nccl_timeout, sums.nccl_id);
     return;
   }
   collective =

@@ -69,6 +69,8 @@ struct StrategySettings {
   bool one_holder = false;
   /// Server processes hold the shared variables (servers/).
   bool served = false;
+  /// Other processes' gradients are added, too.
+  bool remote = false;
   /// Apply the gradients of the previous step; zeros in the first.
   bool relaxed = false;
   /// Steps read the variables from before the last update, and apply the gradients of the previous

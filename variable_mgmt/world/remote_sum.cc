@@ -7,6 +7,7 @@
 
 #include "models/base/errors.h"
 #include "variable_mgmt/collectives/host_communicator.h"
+#include "variable_mgmt/collectives/nccl_collective.h"
 #include "variable_mgmt/collectives/reduce.h"
 #include "variable_mgmt/world/tags.h"
 
@@ -230,7 +231,22 @@ class RemoteSum final : public RemoteMember {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_world_collective(World& world, CollectiveOptions options) {
+std::unique_ptr<Collective> make_world_collective(World& world, CollectiveOptions options,
+                                                  std::chrono::milliseconds nccl_timeout,
+                                                  std::string nccl_id) {
+  if (adds_by_nccl(options.spec)) {
+    if (nccl_id.empty()) {
+      nccl_id = world.gather(world.rank() == 0 ? new_nccl_id() : "").front();
+    }
+    const auto towers = static_cast<int>(options.names.size());
+    return make_nccl_collective(
+        {.names = std::move(options.names),
+         .group = NcclGroup{.members = towers * world.workers(),
+                            .first = towers * world.rank(),
+                            .id = std::move(nccl_id),
+                            .failure = [&world] { return world.failure(); }},
+         .connect_timeout = nccl_timeout});
+  }
   check(options.spec.empty(), "world: an algorithm of one host was given");
   options.remote = std::make_shared<RemoteSum>(world);
   return make_host_collective(std::move(options));

@@ -1,21 +1,26 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <string>
 
 #include "variable_mgmt/collectives/collective.h"
 #include "variable_mgmt/world/world.h"
 
 namespace bench {
 
-/// Makes a communicator that adds the gradients of the towers of all processes. First, each tower
-/// adds a slice over the towers of its process. Then the world's thread exchanges parts of these
-/// sums with the other processes. Each process adds one part in the order of ranks, and sends the
-/// sum to all. So the order of an element's additions does not depend on its place in a buffer
-/// view.
+/// Makes a communicator that adds the gradients of the towers of all processes. If `options.spec`
+/// is nccl, NCCL does, and waits at most `nccl_timeout`. Otherwise the spec must be empty. Then
+/// each tower first adds a slice over the towers of its process. Then the world's thread exchanges
+/// parts of these sums with the other processes. Each process adds one part in the order of ranks,
+/// and sends the sum to all. So the order of an element's additions does not depend on its place in
+/// a buffer view.
 ///
-/// `options` describes the towers of this process; its `spec` must be empty. All processes must
-/// have equally many towers and start the same views in the same order. `world` must outlive the
-/// collective.
-std::unique_ptr<Collective> make_world_collective(World& world, CollectiveOptions options);
+/// `options` describes the towers of this process. All processes must have equally many towers and
+/// start the same views in the same order. `nccl_id` is an ID for this collective alone. If it is
+/// empty, rank 0 makes one, which waits for all workers. `world` must outlive the collective.
+std::unique_ptr<Collective> make_world_collective(
+    World& world, CollectiveOptions options,
+    std::chrono::milliseconds nccl_timeout = std::chrono::minutes(1), std::string nccl_id = "");
 
 }  // namespace bench

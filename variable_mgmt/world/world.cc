@@ -99,6 +99,9 @@ void World::wait_for_end() {
 }
 
 std::string World::failure() const {
+  if (!has_failed_) {
+    return "";
+  }
   const std::lock_guard lock(mutex_);
   return failure_;
 }
@@ -111,6 +114,7 @@ bool World::has_lost(int rank) const {
 void World::set_failure(const std::string& reason, int lost) {
   if (failure_.empty()) {
     failure_ = reason;
+    has_failed_ = !reason.empty();
     lost_ = lost;
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -195,6 +196,8 @@ class World {
   std::vector<std::string> hosts_;
   std::string phase_ = "starting";
   std::string failure_;
+  /// True if `failure_` is not empty. failure() is fast before that, because members poll it.
+  std::atomic<bool> has_failed_ = false;
   int lost_ = -1;
   bool opened_ = false;
   bool leaving_ = false;

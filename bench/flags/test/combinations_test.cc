@@ -64,7 +64,6 @@ const std::vector<BrokenRule> kRules = {
     {"--data_dir needs --datasets_use_prefetch",
      {"--forward_only", "--freeze_when_forward_only", "--data_dir=x", "--nodatasets_use_prefetch"}},
     {"--forward_only and --eval are mutually exclusive", {"--forward_only", "--eval"}},
-    {"more than one worker", {"--all_reduce_spec=nccl", "--worker_hosts=a:1,b:1"}},
     {"--num_batches and --num_epochs are mutually exclusive",
      {"--num_batches=1", "--num_epochs=1"}},
     {"--num_eval_batches and --num_eval_epochs are mutually exclusive",

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <mutex>
 #include <numeric>
 #include <thread>
 
@@ -18,6 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using ::testing::AnyOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kElements = 1000;
@@ -94,8 +96,9 @@ std::vector<std::string> errors_of(const char* faults, milliseconds patience = k
 
 /// The collectives of processes with these numbers of members.
 std::vector<std::unique_ptr<Collective>> make_processes(const std::vector<int>& members,
-                                                        std::function<std::string()> failure) {
-  setenv("FAKE_NCCL", "", 1);
+                                                        std::function<std::string()> failure,
+                                                        const char* faults = "") {
+  setenv("FAKE_NCCL", faults, 1);
   NcclGroup group{.id = new_nccl_id(FAKE_NCCL_LIBRARY), .failure = std::move(failure)};
   group.members = std::accumulate(members.begin(), members.end(), 0);
   std::vector<std::unique_ptr<Collective>> collectives;
@@ -133,17 +136,42 @@ TEST(NcclCollective, AddsOverSeveralProcesses) {
   EXPECT_EQ(seen, 3);
 }
 
+/// The errors of two processes whose first sum never ends, when the world fails once all towers
+/// wait for it: in wait(), or in wait_for_stream().
+std::vector<std::string> errors_of_lost_rank(bool by_stream) {
+  std::atomic<int> waiting = 0;
+  const auto failure = [&] { return waiting == 3 ? "rank 1 (host b) is lost" : ""; };
+  const auto processes = make_processes({2, 1}, failure, "never:0");
+  std::vector<std::string> all;
+  std::mutex mutex;
+  std::vector<std::jthread> threads;
+  for (const auto& collective : processes) {
+    threads.emplace_back([&] {
+      const auto errors = run_late(*collective, [&](const TestMember& self) {
+        const auto memory = self.backend.allocate(kElements * sizeof(float));
+        const auto handle = self.member.start({.data = memory->data(), .elements = kElements});
+        if (by_stream) {
+          self.member.join();
+        }
+        ++waiting;
+        by_stream ? self.member.wait_for_stream(test_patience())
+                  : self.member.wait(handle, test_patience());
+      });
+      const std::lock_guard lock(mutex);
+      all.insert(all.end(), errors.begin(), errors.end());
+    });
+  }
+  threads.clear();
+  return all;
+}
+
 TEST(NcclCollective, TheFailureOfAnotherProcessEndsAWait) {
-  std::atomic<bool> failed = false;
-  const auto processes =
-      make_processes({2, 1}, [&] { return failed ? "rank 1 (host b) is lost" : ""; });
-  const auto errors = run_late(*processes.front(), [&](const TestMember& self) {
-    const auto memory = self.backend.allocate(kElements * sizeof(float));
-    failed = true;
-    self.member.wait(self.member.start({.data = memory->data(), .elements = kElements}),
-                     test_patience());
-  });
-  EXPECT_THAT(errors, ::testing::Each("rank 1 (host b) is lost"));
+  for (const bool by_stream : {false, true}) {
+    EXPECT_THAT(errors_of_lost_rank(by_stream),
+                ElementsAre("rank 1 (host b) is lost", "rank 1 (host b) is lost",
+                            "rank 1 (host b) is lost"))
+        << by_stream;
+  }
 }
 
 TEST(NcclCollective, AnOperationThatHangsEndsAtItsDeadline) {
