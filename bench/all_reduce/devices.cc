@@ -13,19 +13,21 @@
 namespace bench {
 namespace {
 
-AllReduceDevices gpus_of(const AllReduceOptions& options, int first) {
+AllReduceDevices gpus_of(const AllReduceOptions& options, int first_gpu) {
   const FoundGpus found = find_gpus();
   found.check_any("--device=gpu");
-  if (static_cast<std::size_t>(first + options.towers) > found.gpus.size()) {
+  const auto first = static_cast<std::size_t>(first_gpu);
+  const auto towers = static_cast<std::size_t>(options.towers);
+  if (first + towers > found.gpus.size()) {
     throw UsageError(fmt::format("--num_gpus={}: {}", options.towers, found.how_many()));
   }
   AllReduceDevices devices;
   devices.make = [provider = found.provider, first](int rank) {
-    return provider->make_backend(static_cast<std::size_t>(first + rank), {});
+    return provider->make_backend(first + static_cast<std::size_t>(rank), {});
   };
   std::set<std::string> names;
-  for (int rank = 0; rank < options.towers; ++rank) {
-    names.insert(found.gpus[static_cast<std::size_t>(first + rank)].name);
+  for (std::size_t rank = 0; rank < towers; ++rank) {
+    names.insert(found.gpus[first + rank].name);
   }
   for (const std::string& name : names) {
     devices.name += fmt::format("{}{}", devices.name.empty() ? "" : ", ", name);

@@ -129,7 +129,8 @@ FoundGpus find_gpus_of_towers(const RunSettings& settings) {
   FoundGpus found = find_gpus();
   found.check_any("--device=gpu");
   if (!settings.execution.gpu.virtual_towers &&
-      static_cast<std::size_t>(settings.execution.gpu.first + settings.workload.towers) >
+      static_cast<std::size_t>(settings.execution.gpu.first) +
+              static_cast<std::size_t>(settings.workload.towers) >
           found.gpus.size()) {
     const std::string refusal = fmt::format("{}: {}", towers_asked(settings), found.how_many());
     const bool one_count = settings.outputs.record.device_counts.empty();
@@ -175,8 +176,8 @@ Device make_gpu_device(const RunSettings& settings, const TowerPlace& share) {
     return device;
   }
   const FoundGpus found = find_gpus_of_towers(settings);
-  const auto index =
-      static_cast<std::size_t>(asked.first + (asked.virtual_towers ? 0 : share.tower));
+  const auto index = static_cast<std::size_t>(asked.first) +
+                     static_cast<std::size_t>(asked.virtual_towers ? 0 : share.tower);
   const GpuDescription& gpu = found.gpus[index];
   device.notices = found.left_out;
   device.gpu = gpu;

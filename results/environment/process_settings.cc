@@ -75,8 +75,8 @@ results::Process capture_process(const SystemFiles& files) {
 }
 
 const Captured<std::string>& program_sha256() {
-  static const Captured<std::string> hash = hash_program();
-  return hash;
+  static const Captured<std::string> kHash = hash_program();
+  return kHash;
 }
 
 }  // namespace bench
