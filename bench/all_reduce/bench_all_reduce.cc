@@ -67,9 +67,11 @@ Setup set_up(std::span<const std::string> words, World& world) {
   if (world.size() > 1) {
     const bool by_nccl = std::any_of(setup.specs.begin(), setup.specs.end(),
                                      [](const auto& spec) { return adds_by_nccl(spec); });
-    check_same(world,
-               by_nccl ? fmt::format("uses NCCL {}", nccl::Library().version()) : "cannot use NCCL",
-               "install the same NCCL on all hosts");
+    const std::string way = agreed(world, [&] {
+      return by_nccl ? fmt::format("uses NCCL {}", nccl::Library().version())
+                     : std::string("does not use NCCL");
+    });
+    check_same(world, way, "install the same NCCL on all hosts");
   }
   return setup;
 }
