@@ -66,6 +66,9 @@ std::vector<std::vector<AllReduceRange>> specs_of(const AllReduceOptions& option
   }
   auto specs = several ? std::vector<std::vector<AllReduceRange>>{{{.algorithm = "processes"}}}
                        : specs_to_try(options.towers);
+  if (several && mpi_adds(options.dtype)) {
+    specs.push_back({{.algorithm = "mpi"}});
+  }
   if (options.on_gpus) {
     try {
       nccl::Library();

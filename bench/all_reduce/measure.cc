@@ -142,7 +142,7 @@ CaseResult measure_case(const MeasureSettings& settings, const AllReduceCase& me
     if (settings.world == nullptr) {
       return make_collective(std::move(options), kNcclPatience);
     }
-    if (!adds_by_nccl(options.spec)) {
+    if (!adds_by_nccl(options.spec) && !adds_by_mpi(options.spec)) {
       options.spec.clear();
     }
     return make_world_collective(*settings.world, std::move(options), kNcclPatience);

@@ -148,7 +148,7 @@ constexpr std::array kOptions = {
                       "table"},
 };
 
-void check_combination(const AllReduceOptions& options) {
+void check_combination(const AllReduceOptions& options, int processes) {
   const int ways = (options.small_max_bytes > 0 ? 1 : 0) + (options.repacking > 0 ? 1 : 0) +
                    (options.bucket_mb > 0 ? 1 : 0);
   if (ways > 0 && options.model.empty()) {
@@ -167,12 +167,18 @@ void check_combination(const AllReduceOptions& options) {
     throw UsageError("--num_intra_threads is for CPU towers: remove it or --device=gpu");
   }
   for (const std::string& spec : options.specs) {
-    check_all_reduce_spec(spec, options.towers, {.nccl = options.on_gpus, .timed = false});
+    check_all_reduce_spec(spec, options.towers,
+                          {.nccl = options.on_gpus, .timed = false, .processes = processes > 1});
     if (spec == "auto") {
       throw UsageError(
           "--all_reduce_spec=auto: remove the flag to time every algorithm that auto chooses from");
     }
-    if (adds_by_nccl(parse_all_reduce_spec(spec)) && !options.on_gpus) {
+    const std::vector<AllReduceRange> ranges = parse_all_reduce_spec(spec);
+    if (adds_by_mpi(ranges) && !mpi_adds(options.dtype)) {
+      throw UsageError(fmt::format("--all_reduce_spec=mpi: MPI does not add {}; use f32 or f64",
+                                   name_of(options.dtype)));
+    }
+    if (adds_by_nccl(ranges) && !options.on_gpus) {
       throw UsageError("--all_reduce_spec=nccl: NCCL needs GPUs; add --device=gpu");
     }
   }
@@ -220,13 +226,7 @@ AllReduceOptions read_options(std::span<const std::string> words, int processes)
   if (arguments.has("num_intra_threads")) {
     options.threads = count("num_intra_threads", 1);
   }
-  check_combination(options);
-  if (processes > 1 && !options.specs.empty() &&
-      options.specs != std::vector<std::string>{"nccl"}) {
-    throw UsageError(fmt::format(
-        "--all_reduce_spec={}: of several processes, only nccl can be selected; omit this flag",
-        arguments.text("all_reduce_spec")));
-  }
+  check_combination(options, processes);
   return options;
 }
 

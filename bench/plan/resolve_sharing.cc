@@ -16,8 +16,10 @@ namespace {
 std::string nccl_version() { return nccl::Library().version(); }
 
 /// NCCL accepts one tower per GPU.
-AllReduceOffer offer_of(const Execution& execution) {
-  return {.nccl = execution.device == RunDevice::gpu && !execution.gpu.virtual_towers};
+AllReduceOffer offer_of(const RunSettings& settings) {
+  const Execution& execution = settings.execution;
+  return {.nccl = execution.device == RunDevice::gpu && !execution.gpu.virtual_towers,
+          .processes = settings.workload.processes > 1};
 }
 
 std::string nccl_notice() { return fmt::format("NCCL {} adds the gradients", nccl_version()); }
@@ -28,12 +30,10 @@ void check_nccl(RunSettings& settings) {
     return;
   }
   if (settings.execution.device != RunDevice::gpu) {
-    throw UsageError(fmt::format(
-        "--all_reduce_spec=nccl: NCCL does not support --device={}; {}",
-        settings.execution.device_label,
-        settings.workload.processes > 1
-            ? "omit this flag"
-            : fmt::format("use one of {}", describe_algorithms(offer_of(settings.execution)))));
+    throw UsageError(
+        fmt::format("--all_reduce_spec=nccl: NCCL does not support --device={}; use one of {}, or "
+                    "omit this flag",
+                    settings.execution.device_label, describe_algorithms(offer_of(settings))));
   }
   if (settings.execution.gpu.virtual_towers) {
     throw UsageError(fmt::format(
@@ -253,17 +253,17 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
     settings.execution.sharing.sums.spec = {
         {.algorithm = fmt::format("hierarchical/{}", flags.network_topology)}};
   } else if (!spec.empty() && spec != "auto") {
-    settings.execution.sharing.sums.spec =
-        parse_all_reduce_spec(spec, offer_of(settings.execution));
+    settings.execution.sharing.sums.spec = parse_all_reduce_spec(spec, offer_of(settings));
   }
   if (all_reduces(settings.workload)) {
     if (settings.workload.all_towers() > 1) {
       check_sums(settings, flags);
     }
     // A single GPU tries NCCL.
+    const auto& ranges = settings.execution.sharing.sums.spec;
     if (!spec.empty() &&
-        (settings.workload.towers > 1 || adds_by_nccl(settings.execution.sharing.sums.spec))) {
-      check_all_reduce_spec(spec, settings.workload.towers, offer_of(settings.execution));
+        (settings.workload.all_towers() > 1 || adds_by_nccl(ranges) || adds_by_mpi(ranges))) {
+      check_all_reduce_spec(spec, settings.workload.towers, offer_of(settings));
     }
     if (adds_by_nccl(settings.execution.sharing.sums.spec)) {
       check_nccl(settings);
@@ -273,6 +273,8 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
     } else if (spec.empty() && !flags.hierarchical_copy) {
       choose_nccl(settings);
     }
+  } else if (adds_by_mpi(settings.execution.sharing.sums.spec)) {
+    settings.execution.sharing.sums.spec.clear();  // The towers of a process have no use for it.
   }
   if (settings.workload.all_towers() == 1 || !settings.workload.training() ||
       !settings.workload.reduction) {

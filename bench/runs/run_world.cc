@@ -360,8 +360,9 @@ void check_built_in_world(World& world, const ParseResult& parsed) {
            {!flags.dump.empty() || flags.dump_tensors, "--dump", "start one process"},
            {flags.profile, "--profile", "start one process"},
            {!flags.trace_file.empty(), "--trace_file", "start one process"},
-           {flags.all_reduce_spec.value_or("nccl") != "nccl" || flags.hierarchical_copy,
-            "a choice of the all-reduce algorithm", "omit it"}}) {
+           {flags.hierarchical_copy, "--hierarchical_copy", "omit it"},
+           {flags.all_reduce_spec == "auto", "--all_reduce_spec=auto",
+            "compare the algorithms with bench_all_reduce"}}) {
     if (unbuilt.given) {
       throw WorldRefusal(
           fmt::format("{} is not built yet for several processes, and {} were started: {}",

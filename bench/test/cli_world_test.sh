@@ -150,12 +150,17 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   (bench=${bench%/*}/bench_all_reduce && start 3 --num_intra_threads=1 --sizes=1K:64K:64 --num_batches=3 \
     --result_file=sums.json >out 2>err) || fail "bench_all_reduce: $(cat err)"
   grep -q '^3 processes x 1 towers x 1 threads, f32' out || fail "bench_all_reduce printed: $(cat out)"
-  for size in 1024 65536; do
-    grep -q "^ *$size  *1  processes  *[0-9.]*  *[0-9.]*  *[0-9.]*  *-  *-  *0\$" out || fail "no row of $size: $(cat out)"
+  for row in '1024  *1  processes' '1024  *1  mpi' '65536  *1  processes' '65536  *1  mpi'; do
+    grep -q "^ *$row  *[0-9.]*  *[0-9.]*  *[0-9.]*  *-  *-  *0\$" out || fail "no row of $row: $(cat out)"
   done
   grep -q '"processes": 3' sums.json || fail 'bench_all_reduce does not record the processes'
-  bench=${bench%/*}/bench_all_reduce refused_by=bench_all_reduce refused 2 'only nccl can be selected' \
+  bench=${bench%/*}/bench_all_reduce refused_by=bench_all_reduce refused 2 'accepted: one of mpi; shm adds within a process' \
     --all_reduce_spec=shm
+  # MPI's own all-reduce adds in another order.
+  start 2 $run --variable_update=horovod >own 2>err || fail "$(cat err)"
+  start 2 $run --variable_update=horovod --all_reduce_spec=mpi >by_mpi 2>err || fail "mpi: $(cat err)"
+  [ "$(losses own)" = "$(losses by_mpi)" ] || fail "MPI adds other sums: $(losses by_mpi), not $(losses own)"
+  refused 2 'accepted: one of mpi; shm adds within a process' $run --variable_update=horovod --all_reduce_spec=shm
   # A sweep over processes starts a launcher for each run.
   BENCH_MPI=$mpi "$bench" $run --scaling_sweep=1,2 --variable_update=horovod --result_file=swept.json >out 2>err ||
     fail "--scaling_sweep: $(cat err)"

@@ -15,7 +15,8 @@ enum class Scope : std::uint8_t {
   one_host,
   /// Only for all sizes.
   all_sizes,
-  several_hosts,
+  several_processes,
+  not_built,
 };
 
 /// An algorithm that --all_reduce_spec accepts.
@@ -26,20 +27,22 @@ struct AlgorithmRow {
 };
 
 constexpr std::string_view kNccl = "nccl";
+constexpr std::string_view kMpi = "mpi";
 /// The algorithms of tf_cnn_benchmarks come first.
-constexpr std::array<AlgorithmRow, 13> kAlgorithms = {{
+constexpr std::array<AlgorithmRow, 14> kAlgorithms = {{
     {.name = kNccl, .scope = Scope::all_sizes},
-    {.name = "nccl/xring", .scope = Scope::several_hosts},
-    {.name = "nccl/rechd", .scope = Scope::several_hosts},
-    {.name = "nccl/pscpu", .scope = Scope::several_hosts},
+    {.name = "nccl/xring", .scope = Scope::not_built},
+    {.name = "nccl/rechd", .scope = Scope::not_built},
+    {.name = "nccl/pscpu", .scope = Scope::not_built},
     {.name = "xring", .shards = true},
     {.name = "pscpu"},
     {.name = "psgpu", .shards = true},
-    {.name = "pscpu/pscpu", .scope = Scope::several_hosts},
+    {.name = "pscpu/pscpu", .scope = Scope::not_built},
     {.name = "collective", .shards = true},
     {.name = "shm"},
     {.name = "rechd"},
     {.name = "tree"},
+    {.name = kMpi, .scope = Scope::several_processes},
     {.name = "auto", .scope = Scope::all_sizes},
 }};
 
@@ -98,7 +101,8 @@ std::string names_of(const Wanted& wanted) {
 
 /// Like describe_algorithms(), for a whole spec or for one of its ranges of sizes.
 std::string describe_accepted(bool whole, const AllReduceOffer& offer) {
-  return describe_algorithms(whole ? offer : AllReduceOffer{.nccl = false, .timed = false});
+  return describe_algorithms(
+      whole ? offer : AllReduceOffer{.nccl = false, .timed = false, .processes = offer.processes});
 }
 
 AllReduceRange read_algorithm(std::string_view spec, const SpecPart& part,
@@ -152,10 +156,12 @@ std::string describe_algorithms(const AllReduceOffer& offer) {
   return names_of([&](const AlgorithmRow& row) {
     switch (row.scope) {
       case Scope::one_host:
-        return true;
+        return !offer.processes;
       case Scope::all_sizes:
-        return row.name == kNccl ? offer.nccl : offer.timed;
-      case Scope::several_hosts:
+        return row.name == kNccl ? offer.nccl : offer.timed && !offer.processes;
+      case Scope::several_processes:
+        return offer.processes;
+      case Scope::not_built:
         break;
     }
     return false;
@@ -193,12 +199,16 @@ void check_all_reduce_spec(std::string_view spec, int members, const AllReduceOf
     const AllReduceRange& range = ranges[i];
     const std::string& name = range.algorithm;
     const AlgorithmRow& row = *find_algorithm(name);
-    if (row.scope == Scope::several_hosts) {
-      refuse_part(spec, part,
-                  fmt::format("one of {}; {} needs several hosts, which are not built yet",
-                              accepted, name));
+    if (row.scope == Scope::not_built) {
+      refuse_part(spec, part, fmt::format("one of {}; {} is not built yet", accepted, name));
     }
-    if (row.scope == Scope::all_sizes && ranges.size() > 1) {
+    if (offer.processes && row.scope == Scope::one_host) {
+      refuse_part(spec, part, fmt::format("one of {}; {} adds within a process", accepted, name));
+    }
+    if (!offer.processes && row.scope == Scope::several_processes) {
+      refuse_part(spec, part, fmt::format("one of {}; {} needs several processes", accepted, name));
+    }
+    if (row.scope != Scope::one_host && ranges.size() > 1) {
       refuse_part(
           spec, part,
           fmt::format("one of {}; {} covers all sizes and must be the only part", accepted, name));
@@ -228,6 +238,10 @@ const AllReduceRange& range_for(std::span<const AllReduceRange> ranges, std::siz
 
 bool adds_by_nccl(std::span<const AllReduceRange> ranges) {
   return ranges.size() == 1 && ranges.front().algorithm == kNccl;
+}
+
+bool adds_by_mpi(std::span<const AllReduceRange> ranges) {
+  return ranges.size() == 1 && ranges.front().algorithm == kMpi;
 }
 
 std::string name_of(const AllReduceRange& range) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "models/base/dtype.h"
+
 namespace bench {
 
 /// How gradients up to a certain size are added.
@@ -19,15 +21,17 @@ struct AllReduceRange {
   bool operator==(const AllReduceRange&) const = default;
 };
 
-/// What an error message lists as accepted for all sizes, besides the algorithms of one host.
+/// What is accepted for all sizes, besides the algorithms of one process.
 struct AllReduceOffer {
   /// The members are on GPUs.
   bool nccl = true;
   /// "auto", which times the other algorithms.
   bool timed = true;
+  /// The members are in several processes, which can use only mpi and nccl.
+  bool processes = false;
 };
 
-/// Lists the algorithms that add on one host, for any size: "xring, pscpu, ...".
+/// Lists the algorithms for any size: "xring, pscpu, ...".
 std::string describe_algorithms(const AllReduceOffer& offer = {});
 
 /// Parses `algorithm[#shards][:limit:algorithm[#shards]]...`, for example
@@ -37,9 +41,9 @@ std::string describe_algorithms(const AllReduceOffer& offer = {});
 std::vector<AllReduceRange> parse_all_reduce_spec(std::string_view spec,
                                                   const AllReduceOffer& offer = {});
 
-/// Throws UsageError, as parse_all_reduce_spec() does, if `members` members of one host cannot use
-/// the spec or a part of it. `offer` only affects the message: callers without nccl or auto refuse
-/// these themselves.
+/// Throws UsageError, as parse_all_reduce_spec() does, if `members` members of a process cannot use
+/// the spec or a part of it. `offer.nccl` and `offer.timed` only affect the message: callers
+/// without nccl or auto refuse these themselves.
 void check_all_reduce_spec(std::string_view spec, int members, const AllReduceOffer& offer = {});
 
 /// The first range that accepts `bytes` bytes. (tf_cnn_benchmarks compares its limits with the
@@ -48,6 +52,10 @@ const AllReduceRange& range_for(std::span<const AllReduceRange> ranges, std::siz
 
 /// True if NCCL adds gradients of all sizes.
 bool adds_by_nccl(std::span<const AllReduceRange> ranges);
+/// True if MPI's all-reduce adds gradients of all sizes.
+bool adds_by_mpi(std::span<const AllReduceRange> ranges);
+/// MPI has no 16-bit floats.
+constexpr bool mpi_adds(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
 
 /// The range without its limit: "xring#2".
 std::string name_of(const AllReduceRange& range);

@@ -25,10 +25,8 @@ TowerCommunicator::TowerCommunicator(int towers, const SumSettings& sums, World*
     names.push_back(fmt::format("tower {}", tower));
   }
   if (is_remote()) {
-    collective = make_world_collective(
-        *world,
-        {.names = std::move(names), .spec = by_nccl ? sums.spec : std::vector<AllReduceRange>()},
-        sums.nccl_timeout, sums.nccl_id);
+    collective = make_world_collective(*world, {.names = std::move(names), .spec = sums.spec},
+                                       sums.nccl_timeout, sums.nccl_id);
     return;
   }
   collective =

@@ -9,7 +9,7 @@ namespace bench {
 /// `bench_mpi_api`. It is the only code that includes MPI's header. All calls come from one thread.
 /// A negative result is an error, for explain().
 struct MpiApi {
-  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::uint32_t kVersion = 2;
   std::uint32_t version = kVersion;
   /// MPI_Init_thread.
   int (*init)() = nullptr;
@@ -20,6 +20,8 @@ struct MpiApi {
   /// MPI_Isend and MPI_Irecv; return a request's number.
   std::int64_t (*send)(int peer, int tag, const void* data, std::size_t bytes) = nullptr;
   std::int64_t (*receive)(int peer, int tag, void* data, std::size_t bytes) = nullptr;
+  /// MPI_Iallreduce of floats of 4 or 8 bytes; returns a request's number.
+  std::int64_t (*add)(void* data, std::size_t bytes, std::size_t width) = nullptr;
   /// MPI_Test: 1 if the request is done, which ends it; 0 if not.
   int (*test)(std::int64_t request) = nullptr;
   /// MPI_Finalize, or another way to exit normally. The only call that waits.

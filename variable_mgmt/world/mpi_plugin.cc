@@ -20,7 +20,7 @@ namespace {
 
 struct Request {
   MPI_Request handle = MPI_REQUEST_NULL;
-  /// The bytes to receive; -1: the request sends.
+  /// The bytes to receive; -1: the request does not only receive.
   int expected = -1;
 };
 
@@ -100,6 +100,20 @@ std::int64_t receive(int peer, int tag, void* data, std::size_t bytes) {
   return status == MPI_SUCCESS ? request : error_of(status);
 }
 
+std::int64_t add(void* data, std::size_t bytes, std::size_t width) {
+  const std::size_t count = bytes / width;
+  if (count > INT_MAX) {
+    return -MPI_ERR_COUNT;
+  }
+  const std::int64_t request = take_request();
+  Request& made = requests()[static_cast<std::size_t>(request)];
+  made.expected = -1;
+  const int status = MPI_Iallreduce(MPI_IN_PLACE, data, static_cast<int>(count),
+                                    width == sizeof(float) ? MPI_FLOAT : MPI_DOUBLE, MPI_SUM,
+                                    MPI_COMM_WORLD, &made.handle);
+  return status == MPI_SUCCESS ? request : error_of(status);
+}
+
 int test(std::int64_t request) {
   Request& tested = requests()[static_cast<std::size_t>(request)];
   int done = 0;
@@ -167,6 +181,7 @@ extern "C" const bench::MpiApi* bench_mpi_api() {
                                   .library = bench::library,
                                   .send = bench::send,
                                   .receive = bench::receive,
+                                  .add = bench::add,
                                   .test = bench::test,
                                   .finish = bench::finish,
                                   .explain = bench::explain};

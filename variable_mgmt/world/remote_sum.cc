@@ -29,6 +29,10 @@ Part part_of(std::size_t elements, int number, int parts) {
   return {.begin = begin, .count = end - begin};
 }
 
+/// The number of the next operation that MPI adds, which must be the same on all processes. Only
+/// the world's thread uses it.
+using MpiTurn = std::shared_ptr<std::uint64_t>;
+
 /// The memory of one all-reduce of a step, kept from step to step.
 struct SumBuffers {
   std::vector<std::byte> sum = {};
@@ -40,14 +44,17 @@ struct SumBuffers {
 class SumTask final : public WorldTask {
  public:
   SumTask(HostCommunicator& communicator, Operation& operation, const World& world,
-          std::shared_ptr<SumBuffers> buffers)
+          std::shared_ptr<SumBuffers> buffers, MpiTurn turn)
       : communicator_(communicator),
         operation_(operation),
         rank_(world.rank()),
         size_(world.size()),
-        buffers_(std::move(buffers)) {
+        buffers_(std::move(buffers)),
+        turn_(std::move(turn)) {
     buffers_->sum.resize(operation.elements * width());
-    buffers_->received.resize(static_cast<std::size_t>(size_) * bytes_of(own()));
+    if (turn_ == nullptr) {
+      buffers_->received.resize(static_cast<std::size_t>(size_) * bytes_of(own()));
+    }
   }
 
   State advance(Transport& transport) override {
@@ -97,8 +104,15 @@ class SumTask final : public WorldTask {
           return operation_.states[static_cast<std::size_t>(after.rank)].steps.load() >=
                  after.steps;
         });
-    if (!ready || !copy_from_towers()) {
+    const bool has_turn = turn_ == nullptr || *turn_ == operation_.number;
+    if (!ready || !has_turn || !copy_from_towers()) {
       return State::idle;
+    }
+    if (turn_ != nullptr) {
+      requests_.push_back(transport.add(operation_.dtype, buffers_->sum));
+      ++*turn_;
+      stage_ = Stage::sending_sums;
+      return State::working;
     }
     for (int peer = 0; peer < size_; ++peer) {
       if (peer != rank_) {
@@ -183,12 +197,15 @@ class SumTask final : public WorldTask {
   const int size_;
   Stage stage_ = Stage::waiting;
   const std::shared_ptr<SumBuffers> buffers_;
+  /// Null unless MPI adds.
+  const MpiTurn turn_;
   std::vector<Transport::Request> requests_;
 };
 
 class RemoteSum final : public RemoteMember {
  public:
-  explicit RemoteSum(World& world) : world_(world) {}
+  RemoteSum(World& world, bool by_mpi)
+      : world_(world), turn_(by_mpi ? std::make_shared<std::uint64_t>(0) : nullptr) {}
 
   [[nodiscard]] Schedule plan(int towers, std::size_t elements) const override {
     Schedule schedule(static_cast<std::size_t>(towers) + 1);
@@ -218,13 +235,15 @@ class RemoteSum final : public RemoteMember {
       }
       buffers = kept;
     }
-    world_.submit(std::make_shared<SumTask>(communicator, operation, world_, std::move(buffers)));
+    world_.submit(
+        std::make_shared<SumTask>(communicator, operation, world_, std::move(buffers), turn_));
   }
 
   void leave() override { world_.synchronize(); }
 
  private:
   World& world_;
+  const MpiTurn turn_;
   std::mutex mutex_;
   std::map<std::size_t, std::shared_ptr<SumBuffers>> buffers_;
 };
@@ -247,8 +266,10 @@ std::unique_ptr<Collective> make_world_collective(World& world, CollectiveOption
                             .failure = [&world] { return world.failure(); }},
          .connect_timeout = nccl_timeout});
   }
-  check(options.spec.empty(), "world: an algorithm of one host was given");
-  options.remote = std::make_shared<RemoteSum>(world);
+  const bool by_mpi = adds_by_mpi(options.spec);
+  check(by_mpi || options.spec.empty(), "world: an algorithm of one process was given");
+  options.spec.clear();
+  options.remote = std::make_shared<RemoteSum>(world, by_mpi);
   return make_host_collective(std::move(options));
 }
 

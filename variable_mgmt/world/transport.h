@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "models/base/dtype.h"
+
 namespace bench {
 
 /// Sends bytes between the processes of a run. One thread makes all calls. Only finish() waits.
@@ -28,6 +30,9 @@ class Transport {
   virtual Request send(int peer, int tag, std::span<const std::byte> bytes) = 0;
   /// Begins to receive a message of exactly that size. Throws DeviceError.
   virtual Request receive(int peer, int tag, std::span<std::byte> bytes) = 0;
+  /// Begins to replace f32 or f64 elements by their sums over all processes. All processes must
+  /// call it for the same numbers of elements in the same order. Throws DeviceError.
+  virtual Request add(DType dtype, std::span<std::byte> elements) = 0;
   /// Returns true once the request is done; then it is invalid. Throws DeviceError.
   virtual bool test(Request request) = 0;
 

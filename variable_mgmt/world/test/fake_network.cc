@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "models/base/errors.h"
+#include "variable_mgmt/collectives/reduce.h"
 
 namespace bench {
 
@@ -38,8 +39,26 @@ class FakeTransport final : public Transport {
     return request;
   }
 
+  Request add(DType dtype, std::span<std::byte> elements) override {
+    const std::lock_guard lock(network_.mutex_);
+    auto& sum = network_.sums_[sums_];
+    sum.summands.resize(static_cast<std::size_t>(size()));
+    sum.summands[static_cast<std::size_t>(rank_)] = {elements.begin(), elements.end()};
+    ++sum.given;
+    const Request request = next_++;
+    adds_[request] = {.number = sums_++, .dtype = dtype, .elements = elements};
+    return request;
+  }
+
   bool test(Request request) override {
     if (request == kSent) {
+      return true;
+    }
+    if (const auto add = adds_.find(request); add != adds_.end()) {
+      if (!test(add->second)) {
+        return false;
+      }
+      adds_.erase(add);
       return true;
     }
     const auto [peer, tag] = places_.at(request);
@@ -69,6 +88,31 @@ class FakeTransport final : public Transport {
     Request request;
     std::span<std::byte> bytes;
   };
+  struct Add {
+    std::uint64_t number = 0;
+    DType dtype = DType::f32;
+    std::span<std::byte> elements;
+  };
+
+  bool test(const Add& add) {
+    const std::lock_guard lock(network_.mutex_);
+    const FakeNetwork::Sum& sum = network_.sums_.at(add.number);
+    if (sum.given < size()) {
+      return false;
+    }
+    std::vector<const void*> sources;
+    for (const auto& summand : sum.summands) {
+      check(summand.size() == add.elements.size(), "the processes add different buffers");
+      sources.push_back(summand.data());
+    }
+    void* const target = add.elements.data();
+    reduce({.dtype = add.dtype,
+            .count = add.elements.size() / size_of(add.dtype),
+            .sources = sources,
+            .targets = std::span(&target, 1)});
+    return true;
+  }
+
   static constexpr Request kSent = 0;
   FakeNetwork& network_;
   const int rank_;
@@ -76,6 +120,8 @@ class FakeTransport final : public Transport {
   std::map<std::pair<int, int>, std::deque<Receive>> receives_;
   std::map<Request, std::pair<int, int>> places_;
   std::set<Request> done_;
+  std::map<Request, Add> adds_;
+  std::uint64_t sums_ = 0;
 };
 
 std::unique_ptr<Transport> FakeNetwork::connect(int rank) {

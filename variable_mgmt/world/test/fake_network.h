@@ -62,6 +62,13 @@ class FakeNetwork {
   std::set<int> broken_;
   /// By sender, receiver and tag.
   std::map<std::tuple<int, int, int>, std::deque<Message>> messages_;
+  struct Sum {
+    /// By rank.
+    std::vector<std::vector<std::byte>> summands = {};
+    int given = 0;
+  };
+  /// In the order in which each rank adds.
+  std::map<std::uint64_t, Sum> sums_;
 };
 
 }  // namespace bench

@@ -23,10 +23,11 @@ std::string host_name() {
   return gethostname(name.data(), name.size()) == 0 ? name.c_str() : "unknown";
 }
 
-void add(World& world) {
+void add(World& world, const std::vector<AllReduceRange>& spec) {
   constexpr int kTowers = 2;
   constexpr std::size_t kElements = 100000;
-  const auto collective = make_world_collective(world, {.names = tower_names(kTowers)});
+  const auto collective =
+      make_world_collective(world, {.names = tower_names(kTowers), .spec = spec});
   const auto failures = run_members(*collective, [&](const TestMember& member) {
     const int tower = kTowers * world.rank() + member.rank;
     std::vector<std::vector<float>> views(5, std::vector<float>(kElements));
@@ -71,7 +72,8 @@ int run(const std::string& folder, int lost) {
     kill(getpid(), SIGKILL);
   }
   try {
-    add(world);
+    add(world, {});
+    add(world, {{.algorithm = "mpi"}});
     world.agree("");
     if (world.rank() == 0) {
       std::cout << fmt::format("{} processes added by {}\n", world.size(), world.library());

@@ -32,11 +32,13 @@ std::vector<float> numbers(std::size_t count, int tower) {
 }
 
 /// Adds the towers' numbers in views of at most `view` elements; returns the sum on each tower.
-std::vector<std::vector<float>> sums(const Shape& shape, std::size_t count, std::size_t view) {
+std::vector<std::vector<float>> sums(const Shape& shape, std::size_t count, std::size_t view,
+                                     const std::vector<AllReduceRange>& spec = {}) {
   FakeNetwork network(shape.processes);
   std::vector<std::vector<float>> all(static_cast<std::size_t>(shape.processes * shape.towers));
   const auto errors = run_processes(network, [&](World& world) {
-    const auto collective = make_world_collective(world, {.names = tower_names(shape.towers)});
+    const auto collective =
+        make_world_collective(world, {.names = tower_names(shape.towers), .spec = spec});
     const auto failures = run_members(*collective, [&](const TestMember& member) {
       const int tower = world.rank() * shape.towers + member.rank;
       std::vector<float> values = numbers(count, tower);
@@ -83,6 +85,16 @@ TEST_P(RemoteSums, AreTheSameBitsForEverySizeOfAView) {
   for (const std::size_t view : {std::size_t{1}, std::size_t{100}, std::size_t{500}}) {
     EXPECT_EQ(sums(GetParam(), kCount, view)[0], whole[0]) << "views of " << view;
   }
+}
+
+TEST_P(RemoteSums, AreAddedByMpiInTheSameOrderOnAllProcesses) {
+  constexpr std::size_t kCount = 777;
+  const auto own = sums(GetParam(), kCount, kCount);
+  const auto all = sums(GetParam(), kCount, 10, {{.algorithm = "mpi"}});
+  for (std::size_t i = 0; i < kCount; ++i) {
+    EXPECT_NEAR(all[0][i], own[0][i], 1e-5);
+  }
+  EXPECT_THAT(all, Each(all[0])) << "the towers have different sums";
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, RemoteSums,
