@@ -145,7 +145,8 @@ class Hosts:
             run("ip", "-n", space, "link", "set", "lo", "up")
             self.servers[name] = subprocess.Popen(
                 ["ip", "netns", "exec", space,
-                 *isolated(root, "/bin/sh", "-c", f"hostname {name} && exec /usr/sbin/sshd -De")])
+                 *isolated(root, "/bin/sh", "-c", f"hostname {name} && exec /usr/sbin/sshd -De")],
+                stderr=subprocess.DEVNULL)
         self.pids = {name: self.pid_of(server) for name, server in self.servers.items()}
         return self
 
@@ -197,7 +198,7 @@ def main(work, arguments):
     size = run("du", "-sm", image.root, capture_output=True).stdout.split()[0]
     print(f"ok      the image is built: {size} MiB", flush=True)
     with Hosts(image, ["a", "b"]) as hosts:
-        assert "Usage" in hosts.on("a", *image.command)
+        assert "--model" in hosts.on("a", *image.command)
         for name in hosts.names:
             hosts.on(name, "sh", "-c", f"echo {name} >/only && ! ls /source")
         assert hosts.on("a", "cat", "/only") == "a\n"
