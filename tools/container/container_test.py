@@ -206,7 +206,7 @@ def main(work, arguments):
         print(hosts.on("a", "bench", "--hosts=a,b", *flags, "--variable_update=horovod", "--result_file=/record.json"))
         check_record(hosts.on("a", "cat", "/record.json"), ["a", "b"], library)
         if mpi == "openmpi":
-            # As the MPI Operator starts the manifest's launcher.
+            # The MPI Operator starts the manifest's launcher like this.
             job = yaml.safe_load((FOLDER.parent / "kubernetes/mpijob.yaml").read_text())
             container = job["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]["containers"][0]
             hosts.on("a", "sh", "-c", "mkdir -p /etc/mpi && printf 'a slots=1\\nb slots=1\\n' >/etc/mpi/hostfile")
