@@ -84,6 +84,7 @@ tail -n 1 "$scratch/contents"
 for library in libbench_core.so libglog.so.1; do
   grep -q "^lib/$library " "$scratch/contents" || fail "$library is not among the contents"
 done
+grep -Eq '^lib/lib(mpi|mpich|open-rte)\.so' "$scratch/contents" && fail "the bundle has its own MPI"
 grep -q 'unknown; its text is not in the bundle' "$scratch/contents" && fail "a library's licence is unknown"
 [ -s "$unpacked/share/doc/bench/licences/libgflags2.2" ] || [ ! -e /usr/share/doc/libgflags2.2/copyright ] ||
   fail "licences come along"
