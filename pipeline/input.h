@@ -128,7 +128,8 @@ struct DatasetOptions {
   std::string data_dir;
   bool training = true;  ///< training subset, shuffled, distorted; else validation subset, in order
   ResizeMethod resize_method = ResizeMethod::bilinear;
-  bool fuse_decode_and_crop = true;  ///< false: training uses the fast DCT, as the original
+  bool fuse_decode_and_crop = true;  ///< false: decode whole images; the pixels are the same
+  bool accurate_dct = false;         ///< a slower DCT than that of TensorFlow
   int num_threads = 0;         ///< threads that prepare images; 0: one per available processor
   int prefetch_batches = 3;    ///< slots of the ring, at least 2
   int interleave_cycle = 10;   ///< files read side by side

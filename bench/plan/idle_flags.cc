@@ -286,6 +286,7 @@ constexpr std::array kRules = {
     Rule{"resize_method", unless_jpegs},
     Rule{"distortions", unless_data},
     Rule{"fuse_decode_and_crop", unless_jpegs},
+    Rule{"jpeg_dct", unless_jpegs},
     Rule{"datasets_repeat_cached_sample", unless_data},
     Rule{"datasets_use_prefetch", if_nothing_is_copied_ahead},
     Rule{"datasets_num_private_threads", unless_data},

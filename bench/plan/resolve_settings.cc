@@ -144,6 +144,7 @@ InputSettings input_of(const Flags& flags) {
       .data_dir = *flags.data_dir,
       .resize_method = resize_method_from(flags.resize_method),
       .fuse_decode_and_crop = flags.fuse_decode_and_crop,
+      .accurate_dct = flags.jpeg_dct == "accurate",
       .num_threads = static_cast<int>(flags.datasets_num_private_threads.value_or(0)),
       .interleave_cycle = static_cast<int>(flags.datasets_parallel_interleave_cycle_length.value_or(
           DatasetOptions{}.interleave_cycle)),

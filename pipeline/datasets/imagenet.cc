@@ -199,14 +199,13 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
   check_input(spec, options);
   const auto shards = find_imagenet_files(options.data_dir, options.training);
 
-  // Evaluation and unfused training decode with the fast DCT, as the original does.
-  const bool accurate = options.training && options.fuse_decode_and_crop;
   const PreprocessOptions preprocess{
       .output = {.width = static_cast<int>(spec.width), .height = static_cast<int>(spec.height)},
       .layout = spec.layout,
       .training = options.training,
       .method = options.resize_method,
-      .dct = accurate ? DctMethod::accurate : DctMethod::fast};
+      .dct = options.accurate_dct ? DctMethod::accurate : DctMethod::fast,
+      .fused = options.fuse_decode_and_crop};
   const auto make_worker = [&] { return std::make_unique<ImagenetWorker>(spec, preprocess); };
   // A cache holds all images, because a process gets different ones in each epoch.
   const bool load_all =

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// The inverse DCT: accurate, or fast as in the original's full decode.
+/// The inverse DCT: accurate, or fast as TensorFlow decodes.
 enum class DctMethod : std::uint8_t { accurate, fast };
 
 /// The header of a JPEG.

@@ -35,7 +35,16 @@ JpegHeader ImagePreprocessor::decode(std::string_view jpeg, std::span<const Rela
   } else {
     plan_evaluation(image);
   }
-  pixels_ = decoder_.decode(window_);
+  if (options_.fused) {
+    pixels_ = decoder_.decode(window_);
+  } else {
+    const RgbxView whole =
+        decoder_.decode({.x = 0, .y = 0, .width = image.width, .height = image.height});
+    pixels_ = {.pixels = whole.row(window_.y) + window_.x,
+               .width = window_.width,
+               .height = window_.height,
+               .stride = whole.stride};
+  }
   if (options_.method == ResizeMethod::crop) {
     pad();
   }

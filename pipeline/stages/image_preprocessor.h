@@ -18,7 +18,10 @@ struct PreprocessOptions {
   SlotLayout layout = SlotLayout::nchw;
   bool training = true;
   ResizeMethod method = ResizeMethod::bilinear;  ///< bilinear, nearest or crop
-  DctMethod dct = DctMethod::accurate;
+  DctMethod dct = DctMethod::fast;
+  /// True: only the window that the crop keeps is decoded. False: the whole image. The pixels are
+  /// the same.
+  bool fused = true;
 };
 
 /// Turns one encoded image into a batch row: window, flip (training), resize, then normalise or
@@ -48,7 +51,7 @@ class ImagePreprocessor {
   PreprocessOptions options_;
   JpegDecoder decoder_;
   Resizer resizer_;
-  PixelWindow window_;  ///< to decode, within the image
+  PixelWindow window_;  ///< that the crop keeps, within the image
   AxisTaps columns_;    ///< within the window
   AxisTaps rows_;
   RgbxView pixels_;
