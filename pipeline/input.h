@@ -62,16 +62,30 @@ struct InputBatch {
   std::int64_t epoch = 0;
 };
 
+/// How threads spent their time, summed over the threads.
+struct ThreadTimes {
+  /// Wall time of their work, which includes waits for storage.
+  std::chrono::nanoseconds work{};
+  std::chrono::nanoseconds processor{};
+  /// They could run but no processor was free, during work or after a wait.
+  std::chrono::nanoseconds delayed{};
+  /// Wall time in which they waited for other threads.
+  std::chrono::nanoseconds waited{};
+
+  ThreadTimes& operator+=(const ThreadTimes& other);
+};
+
 /// What the pipeline has done so far. Busy times are processor time, summed over the threads.
 struct InputStatistics {
   std::int64_t images_delivered = 0;         ///< handed out by next()
   std::int64_t images_prepared = 0;          ///< filled into slots, delivered or not
   std::int64_t epoch = 0;                    ///< of the last prepared image, from 0
   std::chrono::nanoseconds consumer_wait{};  ///< wall time spent inside next(), in total
-  std::chrono::nanoseconds read_busy{};      ///< reading, order, length checksums
   std::chrono::nanoseconds parse_busy{};     ///< data checksums and Example scan
   std::chrono::nanoseconds decode_busy{};    ///< JPEG
   std::chrono::nanoseconds resize_busy{};    ///< resize, normalise, pack
+  ThreadTimes reading{};                     ///< reading, order, length checksums: one thread
+  ThreadTimes preparing{};                   ///< parse, decode and resize: `threads` threads
   std::uint64_t record_bytes = 0;            ///< payload of the prepared records
   std::int64_t jpeg_warnings = 0;            ///< defects that libjpeg reported but decoded
   std::int64_t grey_images = 0;              ///< expanded to colour
@@ -80,6 +94,9 @@ struct InputStatistics {
   std::int64_t shards = 0;                   ///< files of the dataset; 0 for synthetic images
   std::uint64_t shard_bytes = 0;             ///< their total size when they were opened
   std::int64_t records = 0;                  ///< images in the dataset; 0: not counted
+
+  /// What was done since `before`. What is not a sum keeps its last value.
+  [[nodiscard]] InputStatistics since(const InputStatistics& before) const;
 };
 
 /// An endless stream of batches. Only one thread at a time may call it. The destructor does not
@@ -124,12 +141,19 @@ enum class ResizeMethod : std::uint8_t { bilinear, nearest, bicubic, area, round
 /// Parses the flag's value; throws UsageError that lists the accepted values.
 ResizeMethod resize_method_from(std::string_view name);
 
+/// The stages of an image, in order.
+enum class InputStage : std::uint8_t { read, parse, decode, resize };
+std::string_view name_of(InputStage stage);
+
 struct DatasetOptions {
   std::string data_dir;
   bool training = true;  ///< training subset, shuffled, distorted; else validation subset, in order
   ResizeMethod resize_method = ResizeMethod::bilinear;
   bool fuse_decode_and_crop = true;  ///< false: decode whole images; the pixels are the same
   bool accurate_dct = false;         ///< a slower DCT than that of TensorFlow
+  /// ImageNet: the last stage that runs, to measure stages. The images are undefined unless all
+  /// run.
+  InputStage last_stage = InputStage::resize;
   int num_threads = 0;         ///< threads that prepare images; 0: one per available processor
   int prefetch_batches = 3;    ///< slots of the ring, at least 2
   int interleave_cycle = 10;   ///< files read side by side

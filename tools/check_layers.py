@@ -84,6 +84,7 @@ MAY_INCLUDE = {
     "bench/kernels/": PLANNED + ("bench/flags/", "bench/kernels/",),
     "bench/all_reduce/": PLANNED + ("bench/flags/", "bench/runs/run_world.h", "bench/runs/text_table.h",
                           "bench/all_reduce/"),
+    "bench/input/": ("models/base/", "pipeline/", "bench/runs/text_table.h", "bench/input/"),
     "tools/": ("models/base/", "pipeline/", "tools/"),
     "tools/with_amx_src/": ("kernels/cpu/cpu_isa.h", "tools/with_amx_src/"),
     "tools/with_isa_src/": ("kernels/cpu/cpu_isa.h", "tools/with_isa_src/"),

@@ -163,6 +163,7 @@ class Session {
         settings_.workload.accuracies());
     progress_.start("measuring", parts_.stopping.limits().steps);
     result_.input_wait = {};
+    const InputStatistics before = parts_.input.statistics();
     const bool wanted = parts_.towers.size() > 1 || parts_.world != nullptr ||
                         settings_.outputs.record.scaling.has_value();
     if (wanted && parts_.towers.first().backend().shares_host_memory()) {
@@ -206,6 +207,7 @@ class Session {
       progress_.update(i);
       result_.stop = stop_after(i, outcome);
     }
+    result_.input = parts_.input.statistics().since(before);
     result_.replayed = std::all_of(steps_.begin(), steps_.end(),
                                    [](const auto& step) { return step->replayed(); });
     if (parts_.watch != nullptr) {

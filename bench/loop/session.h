@@ -55,6 +55,8 @@ struct SessionResult {
   /// From the end of warm-up to the end of the last step.
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};
+  /// What the input did in that time.
+  InputStatistics input;
   /// The time of each tower by part over the measured steps, with several towers or in a run of
   /// --scaling_sweep. Otherwise empty, as with devices that have separate memory, for the reason
   /// kNotTimedByPart.

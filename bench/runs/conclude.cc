@@ -11,6 +11,7 @@
 #include "bench/plan/verified_run.h"
 #include "bench/report/device_times.h"
 #include "bench/report/gpu_report.h"
+#include "bench/report/input_times.h"
 #include "bench/report/profile.h"
 #include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
@@ -23,7 +24,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 void print_closing_notes(const RunSettings& settings, const SessionResult& session,
-                         const InputStatistics& input, std::ostream& err) {
+                         const InputStatistics& input, int processors, std::ostream& err) {
   if (session.skipped_updates > 0) {
     err << stderr_line::skipped_updates << session.skipped_updates
         << ", because gradients were not finite; each time bench halved the loss scale\n";
@@ -46,6 +47,7 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
                               bytes, type));
   }
   err << "\n";
+  print_input_bound(session, processors, err);
   print_device_times(session, err);
   // The steps of asynchronous workers are not this process's own.
   print_shares(
@@ -93,6 +95,7 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
               settings.workload.int8 ? DType::s8 : settings.workload.dtype);
     });
     print_profiles(out, profiles);
+    print_input_times(session, out);
     results::add_roof(record, roof_of(profiles), step_seconds);
   }
   if (prepared.trace) {
@@ -179,7 +182,8 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   const RunStreams& streams = host.streams;
   const SessionResult& session = measured.session;
   RecordFile& file = begun.file;
-  print_closing_notes(settings, session, measured.input, streams.err);
+  print_closing_notes(settings, session, measured.input, static_cast<int>(host.processors.size()),
+                      streams.err);
   print_gpus(file.record(), streams.err);
   Attempt attempt = measured.attempt;
   attempt.at([&] {

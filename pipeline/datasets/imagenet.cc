@@ -25,8 +25,9 @@ std::vector<std::string> feature_names() {
 
 class ImagenetWorker final : public SampleWorker {
  public:
-  ImagenetWorker(const InputSpec& spec, const PreprocessOptions& options)
-      : seed_(spec.seed),
+  ImagenetWorker(const InputSpec& spec, const PreprocessOptions& options, InputStage last_stage)
+      : last_stage_(last_stage),
+        seed_(spec.seed),
         num_classes_(spec.num_classes),
         first_label_(spec.first_label),
         scanner_(feature_names()),
@@ -44,6 +45,9 @@ class ImagenetWorker final : public SampleWorker {
  private:
   SampleCost prepare_record(const Sample& sample, ImagePlace image, std::int32_t* label) {
     SampleCost cost;
+    if (last_stage_ == InputStage::read) {
+      return cost;
+    }
     CpuLap clock;
     check_data_crc(sample.record.data(), sample.record.masked_crc);
     scanner_.scan(sample.record.data());
@@ -51,6 +55,9 @@ class ImagenetWorker final : public SampleWorker {
     const std::string_view jpeg = read_image();
     read_boxes();
     cost.parse = clock.lap();
+    if (last_stage_ == InputStage::parse) {
+      return cost;
+    }
 
     const std::int64_t warnings = preprocessor_.warnings();
     const JpegHeader header =
@@ -59,6 +66,9 @@ class ImagenetWorker final : public SampleWorker {
     cost.jpeg_warnings = preprocessor_.warnings() - warnings;
     cost.grey = header.components == 1;
     cost.cmyk = header.components == 4;
+    if (last_stage_ == InputStage::decode) {
+      return cost;
+    }
 
     std::visit([&](auto* place) { preprocessor_.pack(place); }, image);
     cost.resize = clock.lap();
@@ -138,6 +148,7 @@ class ImagenetWorker final : public SampleWorker {
     }
   }
 
+  InputStage last_stage_;
   std::uint64_t seed_;
   std::int32_t num_classes_;
   std::int32_t first_label_;
@@ -206,7 +217,9 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
       .method = options.resize_method,
       .dct = options.accurate_dct ? DctMethod::accurate : DctMethod::fast,
       .fused = options.fuse_decode_and_crop};
-  const auto make_worker = [&] { return std::make_unique<ImagenetWorker>(spec, preprocess); };
+  const auto make_worker = [&] {
+    return std::make_unique<ImagenetWorker>(spec, preprocess, options.last_stage);
+  };
   // A cache holds all images, because a process gets different ones in each epoch.
   const bool load_all =
       spec.batch == spec.images_of_all() || options.use_caching || options.repeat_cached_sample;

@@ -26,7 +26,7 @@ struct OwnRows {
 };
 
 void read_samples(TaskQueue& queue, const BatchLoader::MakeOrder& make_order, const OwnRows& own) {
-  CpuLap clock;
+  ThreadClock clock;
   std::unique_ptr<SampleOrder> order;
   std::int64_t image = 0;  // of all processes
   bool goes_on = true;
@@ -46,8 +46,12 @@ void read_samples(TaskQueue& queue, const BatchLoader::MakeOrder& make_order, co
       task.error = std::current_exception();
     }
     const bool last = task.error != nullptr;
+    clock.worked();
     goes_on = queue.push(std::move(task)) && !last;
-    queue.add_busy(clock.lap());
+    clock.waited();
+    if (clock.is_due() || !goes_on) {
+      queue.add(clock.take());
+    }
   }
 }
 
@@ -122,7 +126,9 @@ ImagePlace BatchLoader::place_of(const Slot& slot, std::int64_t row) const {
 }
 
 void BatchLoader::work(SampleWorker& worker) {
+  ThreadClock clock;
   while (const std::optional<SampleTask> task = queue_->pop()) {
+    clock.waited();
     SampleCost cost;
     std::exception_ptr error = task->error;
     if (error == nullptr) {
@@ -134,11 +140,12 @@ void BatchLoader::work(SampleWorker& worker) {
         error = std::current_exception();
       }
     }
-    complete(*task, cost, std::move(error));
+    clock.worked();
+    complete(*task, cost, clock.is_due() ? clock.take() : ThreadTimes(), std::move(error));
   }
 }
 
-void BatchLoader::complete(const SampleTask& task, const SampleCost& cost,
+void BatchLoader::complete(const SampleTask& task, const SampleCost& cost, const ThreadTimes& times,
                            std::exception_ptr error) {
   const std::int64_t row = task.position % options_.batch;
   bool whole = false;
@@ -158,6 +165,7 @@ void BatchLoader::complete(const SampleTask& task, const SampleCost& cost,
     slot.epoch = std::max(slot.epoch, epoch);
     statistics_.epoch = std::max(statistics_.epoch, epoch);
     statistics_.record_bytes += task.sample.record.size;
+    statistics_.preparing += times;
     statistics_.parse_busy += cost.parse;
     statistics_.decode_busy += cost.decode;
     statistics_.resize_busy += cost.resize;
@@ -216,7 +224,7 @@ InputBatch BatchLoader::next() {
 InputStatistics BatchLoader::statistics() const {
   const std::lock_guard lock(mutex_);
   InputStatistics statistics = statistics_;
-  statistics.read_busy = queue_->busy();
+  statistics.reading = queue_->times();
   return statistics;
 }
 

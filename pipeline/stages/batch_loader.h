@@ -94,7 +94,8 @@ class BatchLoader final : public InputSource {
   void work(SampleWorker& worker);
   /// Requires the locked mutex.
   void release_last();
-  void complete(const SampleTask& task, const SampleCost& cost, std::exception_ptr error);
+  void complete(const SampleTask& task, const SampleCost& cost, const ThreadTimes& times,
+                std::exception_ptr error);
   /// True if next() need not wait.
   [[nodiscard]] bool is_ready() { return slot_of(next_batch_).filled == options_.batch; }
   [[nodiscard]] Slot& slot_of(std::int64_t batch_index);

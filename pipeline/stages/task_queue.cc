@@ -52,14 +52,14 @@ void TaskQueue::stop() {
   work_.notify_all();
 }
 
-void TaskQueue::add_busy(std::chrono::nanoseconds time) {
+void TaskQueue::add(const ThreadTimes& times) {
   const std::lock_guard lock(mutex_);
-  busy_ += time;
+  times_ += times;
 }
 
-std::chrono::nanoseconds TaskQueue::busy() const {
+ThreadTimes TaskQueue::times() const {
   const std::lock_guard lock(mutex_);
-  return busy_;
+  return times_;
 }
 
 void TaskQueue::say_reading_ended() {

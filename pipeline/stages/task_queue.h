@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "pipeline/input.h"
 #include "pipeline/stages/sample_order.h"
 
 namespace bench {
@@ -40,9 +41,9 @@ class TaskQueue {
   void set_released(std::int64_t batches);
   void stop();
 
-  /// Adds to the reading thread's processor time.
-  void add_busy(std::chrono::nanoseconds time);
-  [[nodiscard]] std::chrono::nanoseconds busy() const;
+  /// Adds to the reading thread's times.
+  void add(const ThreadTimes& times);
+  [[nodiscard]] ThreadTimes times() const;
   void say_reading_ended();
   /// Waits at most `time`; returns true if reading has ended.
   bool reading_ends_within(std::chrono::nanoseconds time);
@@ -57,7 +58,7 @@ class TaskQueue {
   std::int64_t released_ = 0;
   bool stopping_ = false;
   bool reading_ended_ = false;
-  std::chrono::nanoseconds busy_{};
+  ThreadTimes times_;
 };
 
 }  // namespace bench

@@ -5,6 +5,7 @@
 
 #include <future>
 
+#include "pipeline/input_bound.h"
 #include "pipeline/stages/record_stream.h"
 
 namespace bench {
@@ -108,6 +109,64 @@ TEST(BatchLoader, LoadsOnlyTheRowsOfItsProcess) {
     EXPECT_THAT(std::vector(batch.labels, batch.labels + kBatch),
                 testing::ElementsAre(first, first + 1));
   }
+}
+
+/// Long compared with the delays of a busy machine.
+constexpr milliseconds kSlow{20};
+
+class SlowStream final : public RecordStream {
+ public:
+  explicit SlowStream(milliseconds time) : time_(time) {}
+  std::optional<Record> next() override {
+    std::this_thread::sleep_for(time_);
+    return Record{.bytes = std::make_shared<char[]>(1), .size = 1, .file = nullptr};
+  }
+
+ private:
+  milliseconds time_;
+};
+
+class SlowWorker final : public SampleWorker {
+ public:
+  explicit SlowWorker(const SampleCost& cost) : cost_(cost) {}
+  SampleCost prepare(const Sample& /*sample*/, ImagePlace /*image*/,
+                     std::int32_t* /*label*/) override {
+    std::this_thread::sleep_for(cost_.parse + cost_.decode + cost_.resize);
+    return cost_;
+  }
+
+ private:
+  SampleCost cost_;
+};
+
+/// The bound of a run on a device that takes `device` for a batch.
+InputBound bound_of(milliseconds reading, const SampleCost& preparing, milliseconds device) {
+  BatchLoader loader(
+      {.batch = kBatch, .image_elements = 1, .num_threads = 2},
+      [reading] {
+        return std::make_unique<SampleOrder>(std::make_unique<SlowStream>(reading), 1, 1);
+      },
+      [&] { return std::make_unique<SlowWorker>(preparing); }, make_host_allocator());
+  loader.next();
+  const InputStatistics before = loader.statistics();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int batch = 0; batch < 15; ++batch) {
+    loader.next();
+    std::this_thread::sleep_for(device);
+  }
+  const InputStatistics done = loader.statistics().since(before);
+  return judge_input({.done = done,
+                      .wall = std::chrono::steady_clock::now() - begin,
+                      .waited = done.consumer_wait})
+      .bound;
+}
+
+TEST(BatchLoader, CountsTheTimesThatShowTheSlowPart) {
+  EXPECT_EQ(bound_of(kSlow, {}, {}), InputBound::storage);
+  EXPECT_EQ(bound_of({}, {.parse = kSlow}, {}), InputBound::parse);
+  EXPECT_EQ(bound_of({}, {.decode = kSlow}, {}), InputBound::decode);
+  EXPECT_EQ(bound_of({}, {.resize = kSlow}, {}), InputBound::resize);
+  EXPECT_EQ(bound_of({}, {}, kSlow), InputBound::device);
 }
 
 TEST(BatchLoader, EndsWhileItsDiskIsStalled) {

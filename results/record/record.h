@@ -12,6 +12,7 @@
 #include "results/record/conditions.h"
 #include "results/record/flag_value.h"
 #include "results/record/gpu.h"
+#include "results/record/input_times.h"
 
 /// The record of one run (one process), as plain data. Names and meaning are those of the schema
 /// `bench.record/2`; run_fields.inc, machine_fields.inc and metrics.inc define every number.
@@ -418,6 +419,7 @@ struct Record {
   RunFlags flags{};
   BatchChoice batch_choice{};
   Dataset dataset{};
+  std::optional<Input> input{};  ///< For real data.
   Source source{};
   Build build{};
   Host host{};

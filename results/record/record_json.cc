@@ -100,6 +100,27 @@ void put_dataset(Section out, const Dataset& dataset) {
   put_storage(out, dataset.storage);
 }
 
+void put_threads(Section out, const ThreadSeconds& times) {
+  out.put("work", times.work);
+  out.put("processor", times.processor);
+  out.put("delayed", times.delayed);
+  out.put("waited", times.waited);
+}
+
+void put_input(Section out, const Input& input) {
+  out.put("threads", input.threads);
+  out.put("images", input.images);
+  out.put("bytes", input.bytes);
+  put_threads(out.child("reading"), input.reading);
+  put_threads(out.child("preparing"), input.preparing);
+  out.put("parse", input.parse);
+  out.put("decode", input.decode);
+  out.put("resize", input.resize);
+  out.put("bound", input.bound);
+  out.put("device_images_per_sec", input.device_images_per_sec);
+  out.put("input_images_per_sec", input.input_images_per_sec);
+}
+
 void put_source(Section out, const Source& source) {
   out.put("git_rev", source.git_rev);
   out.put("dirty", source.dirty);
@@ -339,6 +360,7 @@ std::string record_json(const Record& record) {
   put_run_flags(out.child("flags"), record.flags);
   put_batch_choice(out.child("batch_choice"), record.batch_choice);
   put_dataset(out.child("dataset"), record.dataset);
+  if (record.input) put_input(out.child("input"), *record.input);
   put_source(out.child("source"), record.source);
   put_build(out.child("build"), record.build);
   put_host(out.child("host"), record.host);

@@ -1,0 +1,63 @@
+// Measures how fast a machine prepares a dataset's images, without a network. See README.md in this
+// folder.
+
+#include <iostream>
+#include <optional>
+#include <thread>
+
+#include "bench/input/measure.h"
+#include "bench/input/options.h"
+#include "models/base/atomic_file.h"
+#include "models/base/errors.h"
+#include "models/base/text.h"
+
+namespace bench {
+namespace {
+
+int run(std::span<const std::string> words) {
+  // The C library counts the processors that the process may use.
+  const int processors = std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
+  const InputOptions options = read_input_options(words, processors);
+  if (options.help) {
+    print_input_usage(std::cout);
+    return 0;
+  }
+  std::optional<AtomicFile> file;
+  if (!options.result_file.empty()) {
+    file.emplace(options.result_file);
+  }
+  std::vector<InputResult> results;
+  for (const int threads : options.threads) {
+    results.push_back(measure_input(options, threads, processors, [&](int repeat) {
+      std::cerr << fmt::format("{} thread{}: measurement {} of {}\n", threads,
+                               threads == 1 ? "" : "s", repeat + 1, options.repeats);
+    }));
+  }
+  if (options.result_file != "-") {
+    std::cout << input_table(options, results);
+  }
+  if (file) {
+    file->write(input_json(options, results));
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  constexpr int kWriteFailed = 74;  // bench uses the same status.
+  try {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    return bench::run(words);
+  } catch (const bench::UsageError& error) {
+    std::cerr << "bench_input: " << bench::printable(error.what()) << "\n";
+    return 2;
+  } catch (const bench::WriteError& error) {
+    std::cerr << "bench_input: " << bench::printable(error.what()) << "\n";
+    return kWriteFailed;
+  } catch (const std::exception& error) {
+    std::cerr << "bench_input: " << bench::printable(error.what()) << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,147 @@
+#include "bench/input/measure.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "bench/runs/text_table.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// Takes batches until `end`.
+void take_batches(InputSource& input, Clock::time_point end) {
+  do {
+    input.next();
+    input.release();
+  } while (Clock::now() < end);
+}
+
+double per_image(std::chrono::nanoseconds time, const InputResult& result) {
+  constexpr double kMicro = 1e6;
+  return kMicro * seconds(time) / static_cast<double>(result.all.done.images_prepared);
+}
+
+}  // namespace
+
+double InputResult::median() const {
+  std::vector<double> sorted = images_per_second;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+InputResult measure_input(const InputOptions& options, int threads, int processors,
+                          const std::function<void(int repeat)>& tell) {
+  DatasetOptions pipeline = options.pipeline;
+  pipeline.num_threads = threads;
+  const auto input = make_dataset_input(*options.dataset,
+                                        {.batch = options.batch,
+                                         .channels = options.dataset->channels,
+                                         .height = options.image_size,
+                                         .width = options.image_size,
+                                         .layout = SlotLayout::nhwc,
+                                         .type = options.type,
+                                         .num_classes = options.dataset->num_classes},
+                                        pipeline);
+  const auto length =
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
+  input->next();  // The shuffle buffer is full.
+  take_batches(*input, Clock::now() + length);
+  InputResult result{.threads = threads};
+  result.all.processors = processors;
+  const InputStatistics before = input->statistics();
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point last = begin;
+  std::int64_t delivered = before.images_delivered;
+  for (int repeat = 0; repeat < options.repeats; ++repeat) {
+    tell(repeat);
+    take_batches(*input, last + length);
+    const Clock::time_point now = Clock::now();
+    const std::int64_t images = input->statistics().images_delivered;
+    result.images_per_second.push_back(static_cast<double>(images - delivered) /
+                                       seconds(now - last));
+    delivered = images;
+    last = now;
+  }
+  result.all.done = input->statistics().since(before);
+  result.all.wall = last - begin;
+  result.all.waited = result.all.done.consumer_wait;
+  return result;
+}
+
+std::string input_table(const InputOptions& options, std::span<const InputResult> results) {
+  std::ostringstream out;
+  const InputStatistics& first = results.front().all.done;
+  out << fmt::format(
+      "{} {} images from {} files, {:.1f} KB per record, as {} x {} {}\n", options.dataset->name,
+      options.pipeline.training ? "training" : "validation", first.shards,
+      static_cast<double>(first.record_bytes) / 1e3 / static_cast<double>(first.images_prepared),
+      options.image_size, options.image_size, options.type == SlotType::u8 ? "u8" : "f32");
+  out << fmt::format("medians of {} measurements of {:g} s; processor time in us per image\n",
+                     options.repeats, options.seconds);
+  std::vector<TextTable::Column> columns;
+  for (const char* const title : {"threads", "images/sec", "lowest", "highest", "per thread",
+                                  "scaling", "read", "parse", "decode", "resize", "busy"}) {
+    columns.push_back({.title = title, .right = true});
+  }
+  TextTable table(std::move(columns));
+  for (const InputResult& result : results) {
+    const InputStatistics& done = result.all.done;
+    const auto [lowest, highest] =
+        std::minmax_element(result.images_per_second.begin(), result.images_per_second.end());
+    const double each = result.median() / result.threads;
+    const double base = results.front().median() / results.front().threads;
+    table.add_row({fmt::format("{}", result.threads), fmt::format("{:.0f}", result.median()),
+                   fmt::format("{:.0f}", *lowest), fmt::format("{:.0f}", *highest),
+                   fmt::format("{:.0f}", each), fmt::format("{:.0f} %", 100 * each / base),
+                   fmt::format("{:.1f}", per_image(done.reading.processor, result)),
+                   fmt::format("{:.1f}", per_image(done.parse_busy, result)),
+                   fmt::format("{:.1f}", per_image(done.decode_busy, result)),
+                   fmt::format("{:.1f}", per_image(done.resize_busy, result)),
+                   fmt::format("{:.0f} %", 100 * judge_input(result.all).preparing_busy)});
+  }
+  out << table;
+  return out.str();
+}
+
+std::string input_json(const InputOptions& options, std::span<const InputResult> results) {
+  nlohmann::ordered_json json{{"program", "bench_input"},
+                              {"schema_version", 1},
+                              {"data_dir", options.pipeline.data_dir},
+                              {"dataset", options.dataset->name},
+                              {"subset", options.pipeline.training ? "training" : "validation"},
+                              {"image_size", options.image_size},
+                              {"batch_size", options.batch},
+                              {"output", options.type == SlotType::u8 ? "u8" : "f32"},
+                              {"stage", name_of(options.pipeline.last_stage)},
+                              {"fused", options.pipeline.fuse_decode_and_crop},
+                              {"jpeg_dct", options.pipeline.accurate_dct ? "accurate" : "original"},
+                              {"seconds", options.seconds}};
+  auto& list = json["results"] = nlohmann::ordered_json::array();
+  for (const InputResult& result : results) {
+    const InputStatistics& done = result.all.done;
+    list.push_back({{"threads", result.threads},
+                    {"images_per_second", result.images_per_second},
+                    {"median", result.median()},
+                    {"images", done.images_prepared},
+                    {"bytes", done.record_bytes},
+                    {"read_seconds", seconds(done.reading.processor)},
+                    {"parse_seconds", seconds(done.parse_busy)},
+                    {"decode_seconds", seconds(done.decode_busy)},
+                    {"resize_seconds", seconds(done.resize_busy)},
+                    {"bound", name_of(judge_input(result.all).bound)}});
+  }
+  return json.dump(1) + "\n";
+}
+
+}  // namespace bench

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/input/options.h"
+#include "pipeline/input_bound.h"
+
+namespace bench {
+
+/// The measurements of the pipeline with one number of threads.
+struct InputResult {
+  int threads = 0;
+  /// One speed per repeat.
+  std::vector<double> images_per_second = {};
+  /// All repeats together.
+  InputInterval all = {};
+
+  [[nodiscard]] double median() const;
+};
+
+/// Takes batches for `seconds`, `repeats` times, after a warm-up of the same length. `tell` hears
+/// of each repeat before it begins. Throws UsageError and DataError as the dataset does.
+InputResult measure_input(const InputOptions& options, int threads, int processors,
+                          const std::function<void(int repeat)>& tell);
+
+/// The table for a terminal.
+std::string input_table(const InputOptions& options, std::span<const InputResult> results);
+/// All measurements as JSON.
+std::string input_json(const InputOptions& options, std::span<const InputResult> results);
+
+}  // namespace bench

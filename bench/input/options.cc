@@ -1,0 +1,146 @@
+#include "bench/input/options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ostream>
+
+#include "models/base/command_line.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+constexpr std::array kOptions = {
+    Option{.name = "data_dir",
+           .value = "FOLDER",
+           .meaning = "folder with the dataset's files; required"},
+    Option{.name = "data_name",
+           .value = "NAME",
+           .fallback = "imagenet",
+           .accepted = "imagenet cifar10",
+           .meaning = "dataset format"},
+    Option{.name = "subset",
+           .value = "NAME",
+           .fallback = "training",
+           .accepted = "training validation",
+           .meaning = "training: shuffled and distorted; validation: in order, the centre"},
+    Option{.name = "image_size",
+           .value = "N",
+           .meaning = "height and width of the prepared images; default: 224, or 32 for cifar10"},
+    Option{.name = "batch_size", .value = "N", .fallback = "64", .meaning = "images per batch"},
+    Option{.name = "threads",
+           .value = "N,...",
+           .repeatable = true,
+           .meaning = "numbers of threads to measure; default: 1, 2, 4, ... up to all processors"},
+    Option{.name = "output",
+           .value = "TYPE",
+           .fallback = "f32",
+           .accepted = "f32 u8",
+           .meaning = "f32: normalised, as for a CPU; u8: pixels, as for a GPU"},
+    Option{.name = "stage",
+           .value = "NAME",
+           .fallback = "resize",
+           .accepted = "read parse decode resize",
+           .meaning = "last stage to run (imagenet)"},
+    Option{.name = "resize_method",
+           .value = "NAME",
+           .fallback = "bilinear",
+           .accepted = "bilinear nearest crop",
+           .meaning = "how to resize, as for bench"},
+    Option{.name = "jpeg_dct",
+           .value = "NAME",
+           .fallback = "original",
+           .accepted = "original accurate",
+           .meaning = "inverse DCT, as for bench"},
+    Option{.name = "nofuse_decode_and_crop", .meaning = "decode whole images, then crop"},
+    Option{.name = "datasets_use_caching", .meaning = "keep the records in memory"},
+    Option{.name = "shuffle_buffer",
+           .value = "N",
+           .fallback = "10000",
+           .meaning = "records to shuffle, which are read before the first batch"},
+    Option{.name = "seconds", .value = "N", .fallback = "2", .meaning = "length of a measurement"},
+    Option{.name = "repeats",
+           .value = "N",
+           .fallback = "5",
+           .meaning = "measurements for each number of threads"},
+    Option{.name = "result_file",
+           .value = "PATH",
+           .meaning = "also write all measurements as JSON; -: write JSON to stdout, no table"},
+};
+
+std::vector<int> read_threads(const Arguments& arguments, int processors) {
+  std::vector<int> threads;
+  if (!arguments.has("threads")) {
+    for (int count = 1; count < processors; count *= 2) {
+      threads.push_back(count);
+    }
+    threads.push_back(processors);
+    return threads;
+  }
+  constexpr int kMost = 4096;
+  for (const std::string& word : arguments.names("threads")) {
+    int count = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
+    if (error != std::errc() || end != word.data() + word.size() || count < 1 || count > kMost) {
+      throw UsageError(fmt::format(
+          "--threads: '{}' is not a number from 1 to {}; separate numbers by commas, such as 1,2,4",
+          word, kMost));
+    }
+    threads.push_back(count);
+  }
+  return threads;
+}
+
+InputStage stage_named(std::string_view name) {
+  return name == "read"     ? InputStage::read
+         : name == "parse"  ? InputStage::parse
+         : name == "decode" ? InputStage::decode
+                            : InputStage::resize;
+}
+
+}  // namespace
+
+InputOptions read_input_options(std::span<const std::string> words, int processors) {
+  const Arguments arguments("bench_input", kOptions, words);
+  if (arguments.help()) {
+    return {.help = true};
+  }
+  arguments.refuse_operands();
+  if (!arguments.has("data_dir")) {
+    throw UsageError("give --data_dir=FOLDER, the folder with the dataset's files");
+  }
+  constexpr std::int64_t kMostPixels = 65535;
+  constexpr std::int64_t kMostImages = 65536;
+  constexpr double kLongest = 3600;
+  const bool cifar10 = arguments.text("data_name") == "cifar10";
+  InputOptions options{
+      .dataset = &dataset_named(arguments.text("data_name")),
+      .pipeline = {.data_dir = arguments.text("data_dir"),
+                   .training = arguments.text("subset") == "training",
+                   .resize_method = resize_method_from(arguments.text("resize_method")),
+                   .fuse_decode_and_crop = !arguments.has("nofuse_decode_and_crop"),
+                   .accurate_dct = arguments.text("jpeg_dct") == "accurate",
+                   .last_stage = stage_named(arguments.text("stage")),
+                   .shuffle_buffer =
+                       static_cast<int>(arguments.integer("shuffle_buffer", 1, 1 << 24)),
+                   .use_caching = arguments.has("datasets_use_caching")},
+      .type = arguments.text("output") == "u8" ? SlotType::u8 : SlotType::f32,
+      .image_size = !arguments.has("image_size") ? (cifar10 ? 32 : 224)
+                                                 : arguments.integer("image_size", 1, kMostPixels),
+      .batch = arguments.integer("batch_size", 1, kMostImages),
+      .threads = read_threads(arguments, processors),
+      .seconds = arguments.number("seconds", 0.01, kLongest),
+      .repeats = static_cast<int>(arguments.integer("repeats", 1, 1000)),
+      .result_file = arguments.text("result_file")};
+  check_data_folder(options.pipeline.data_dir);
+  return options;
+}
+
+void print_input_usage(std::ostream& out) {
+  out << "bench_input: measures how fast this machine prepares a dataset's images, without a "
+         "network.\n\nUsage: bench_input --data_dir=FOLDER [OPTION]...\n\n";
+  print_options(out, kOptions);
+}
+
+}  // namespace bench

@@ -1,0 +1,53 @@
+#include "bench/report/input_times.h"
+
+#include <algorithm>
+#include <ostream>
+#include <string_view>
+
+#include "bench/report/device_times.h"
+#include "bench/terminal/stderr_lines.h"
+#include "models/base/errors.h"
+
+namespace bench {
+
+std::optional<InputInterval> input_interval(const SessionResult& session, int processors) {
+  if (session.input.threads == 0 || session.input.images_delivered == 0 ||
+      session.wall.count() <= 0) {
+    return std::nullopt;
+  }
+  return InputInterval{.done = session.input,
+                       .wall = session.wall,
+                       .waited = held_up_by_input(session),
+                       .processors = processors};
+}
+
+void print_input_bound(const SessionResult& session, int processors, std::ostream& err) {
+  if (const auto interval = input_interval(session, processors)) {
+    err << stderr_line::input << describe(judge_input(*interval), *interval) << "\n";
+  }
+}
+
+void print_input_times(const SessionResult& session, std::ostream& out) {
+  const auto interval = input_interval(session);
+  if (!interval) {
+    return;
+  }
+  const InputStatistics& done = interval->done;
+  const InputVerdict verdict = judge_input(*interval);
+  const auto row = [&](std::string_view name, std::chrono::nanoseconds processor,
+                       std::optional<double> busy) {
+    const double each = std::chrono::duration<double, std::micro>(processor).count() /
+                        static_cast<double>(std::max<std::int64_t>(done.images_prepared, 1));
+    out << fmt::format("{:<28}{:>12.1f}{:>10}\n", name, each,
+                       busy ? fmt::format("{:.0f} %", 100 * *busy) : "");
+  };
+  out << fmt::format("{:<28}{:>12}{:>10}\n", "input", "us/image", "busy");
+  row("read (1 thread)", done.reading.processor, verdict.reading_busy);
+  row(fmt::format("prepare ({} thread{})", done.threads, done.threads == 1 ? "" : "s"),
+      done.preparing.processor, verdict.preparing_busy);
+  row("  parse", done.parse_busy, {});
+  row("  decode", done.decode_busy, {});
+  row("  resize", done.resize_busy, {});
+}
+
+}  // namespace bench

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "pipeline/input.h"
+
+namespace bench {
+
+/// What limits the speed of a run.
+enum class InputBound {
+  device,      ///< The device: it hardly waits for images.
+  parse,       ///< The threads that prepare images, which mostly check and parse records.
+  decode,      ///< The same threads, which mostly decode JPEGs.
+  resize,      ///< The same threads, which mostly resize.
+  reading,     ///< The processor time of the reading thread.
+  storage,     ///< The reading thread waits for the storage.
+  processors,  ///< The threads are ready, but other threads have the processors.
+  unclear,     ///< The device waits although the input's threads have time.
+};
+std::string_view name_of(InputBound bound);
+
+/// An interval of a run.
+struct InputInterval {
+  /// What the input did in it.
+  InputStatistics done;
+  std::chrono::nanoseconds wall{};
+  /// The time in which the device waited for images.
+  std::chrono::nanoseconds waited{};
+  /// The processors that this process may use.
+  int processors = 1;
+};
+
+struct InputVerdict {
+  InputBound bound = InputBound::device;
+  double images_per_second = 0;
+  /// The device's speed without waits. If it shares processors with the input, it may be faster
+  /// without the input.
+  double device_images_per_second = 0;
+  /// The speed at which the threads of the input prepare images without waits.
+  double input_images_per_second = 0;
+  /// The shares of the interval in which the reading thread and the preparing threads worked, 0 to
+  /// 1.
+  double reading_busy = 0;
+  double preparing_busy = 0;
+  /// The processors that the input used on average.
+  double processors_used = 0;
+  /// The processors that preparing images at the device's speed needs.
+  double processors_needed = 0;
+  /// The share of the device's waits, 0 to 1.
+  double waited = 0;
+};
+
+/// Finds the bound. It is the device if that waits less than 5 % of the time. Otherwise it is the
+/// busier part of the input, if that works at least 70 % of the time. The interval must not be
+/// empty.
+InputVerdict judge_input(const InputInterval& interval);
+
+/// One sentence: what limits the run, why, and what removing the limit would give.
+std::string describe(const InputVerdict& verdict, const InputInterval& interval);
+
+}  // namespace bench

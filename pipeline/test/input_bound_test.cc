@@ -1,0 +1,114 @@
+#include "pipeline/input_bound.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace bench {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+/// Ten seconds in which two threads prepared 1,000 images and worked all the time, mostly on JPEGs.
+/// The device waited for eight seconds.
+InputInterval busy_interval() {
+  InputStatistics done{.images_delivered = 1000,
+                       .images_prepared = 1000,
+                       .parse_busy = milliseconds(1000),
+                       .decode_busy = milliseconds(16000),
+                       .resize_busy = milliseconds(3000),
+                       .record_bytes = 100'000'000,
+                       .threads = 2};
+  done.reading = {
+      .work = milliseconds(500), .processor = milliseconds(400), .waited = milliseconds(9500)};
+  done.preparing = {.work = milliseconds(20000), .processor = milliseconds(20000)};
+  return {
+      .done = done, .wall = milliseconds(10000), .waited = milliseconds(8000), .processors = 16};
+}
+
+/// The preparing threads and the device wait for the reading thread.
+InputInterval slow_reading() {
+  InputInterval interval = busy_interval();
+  interval.done.reading = {.work = milliseconds(10000), .processor = milliseconds(9500)};
+  interval.done.preparing = {
+      .work = milliseconds(4000), .processor = milliseconds(4000), .waited = milliseconds(16000)};
+  return interval;
+}
+
+InputBound bound_of(const InputInterval& interval) { return judge_input(interval).bound; }
+std::string sentence_of(const InputInterval& interval) {
+  return describe(judge_input(interval), interval);
+}
+
+TEST(InputBound, IsTheLongestStageIfThePreparingThreadsAlwaysWork) {
+  InputInterval interval = busy_interval();
+  EXPECT_EQ(bound_of(interval), InputBound::decode);
+  std::swap(interval.done.decode_busy, interval.done.resize_busy);
+  EXPECT_EQ(bound_of(interval), InputBound::resize);
+  std::swap(interval.done.parse_busy, interval.done.resize_busy);
+  EXPECT_EQ(bound_of(interval), InputBound::parse);
+}
+
+TEST(InputBound, IsTheDeviceIfItHardlyWaits) {
+  InputInterval interval = busy_interval();
+  interval.waited = milliseconds(499);
+  EXPECT_EQ(bound_of(interval), InputBound::device);
+  interval.waited = milliseconds(501);
+  EXPECT_EQ(bound_of(interval), InputBound::decode);
+}
+
+TEST(InputBound, IsReadingOrTheStorageIfThePreparingThreadsWaitForRecords) {
+  InputInterval interval = slow_reading();
+  EXPECT_EQ(bound_of(interval), InputBound::reading);
+  interval.done.reading.processor = milliseconds(500);
+  EXPECT_EQ(bound_of(interval), InputBound::storage);
+}
+
+TEST(InputBound, IsTheProcessorsIfReadyThreadsGetNone) {
+  InputInterval interval = busy_interval();
+  interval.done.preparing.processor = milliseconds(12000);
+  interval.done.preparing.delayed = milliseconds(8000);
+  EXPECT_EQ(bound_of(interval), InputBound::processors);
+  interval = slow_reading();
+  interval.done.reading.processor = milliseconds(4000);
+  interval.done.reading.delayed = milliseconds(5000);
+  EXPECT_EQ(bound_of(interval), InputBound::processors);
+  interval.done.reading.processor = milliseconds(9000);
+  EXPECT_EQ(bound_of(interval), InputBound::reading) << "most delays were after waits";
+}
+
+TEST(InputBound, IsUnclearIfTheDeviceWaitsForThreadsThatWait) {
+  InputInterval interval = slow_reading();
+  interval.done.reading = {.work = milliseconds(3000), .waited = milliseconds(7000)};
+  EXPECT_EQ(bound_of(interval), InputBound::unclear);
+}
+
+TEST(InputVerdict, HasTheSpeedsOfTheRunTheDeviceAndTheInput) {
+  const InputVerdict verdict = judge_input(busy_interval());
+  EXPECT_DOUBLE_EQ(verdict.images_per_second, 100);
+  EXPECT_DOUBLE_EQ(verdict.device_images_per_second, 500);
+  EXPECT_DOUBLE_EQ(verdict.input_images_per_second, 100);
+  EXPECT_DOUBLE_EQ(verdict.processors_used, 2.04);
+  EXPECT_DOUBLE_EQ(verdict.processors_needed, 10);
+}
+
+TEST(InputVerdict, IsDescribedWithItsRemedy) {
+  EXPECT_EQ(sentence_of(busy_interval()),
+            "decoding JPEGs (80 % of the work of 2 threads) limits this run to 100 images/sec; "
+            "without it, the device would process 500 (+400 %); "
+            "--datasets_num_private_threads=10 would suffice");
+  InputInterval interval = busy_interval();
+  interval.processors = 2;
+  EXPECT_THAT(sentence_of(interval),
+              HasSubstr("that needs about 10 processors, and this process may use 2"));
+  interval.waited = milliseconds(0);
+  EXPECT_EQ(sentence_of(interval),
+            "no limit: the device processes 100 images/sec, and 2 threads can prepare 100");
+  interval = slow_reading();
+  EXPECT_THAT(sentence_of(interval), HasSubstr("the reading thread is busy 100 % of the time"));
+  interval.done.reading.processor = milliseconds(500);
+  EXPECT_THAT(sentence_of(interval), HasSubstr("the storage delivers 10 MB/s and limits this run"));
+}
+
+}  // namespace
+}  // namespace bench

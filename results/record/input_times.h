@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace bench::results {
+
+/// How threads of the input spent their time, summed over the threads, in seconds.
+struct ThreadSeconds {
+  double work = 0;
+  double processor = 0;
+  double delayed = 0;
+  double waited = 0;
+};
+
+/// What the input did while steps were measured, and what limited it.
+struct Input {
+  int threads = 0;
+  std::int64_t images = 0;
+  std::int64_t bytes = 0;
+  ThreadSeconds reading{};
+  ThreadSeconds preparing{};
+  /// Processor time in seconds.
+  double parse = 0;
+  double decode = 0;
+  double resize = 0;
+  std::string bound{};
+  double device_images_per_sec = 0;
+  double input_images_per_sec = 0;
+};
+
+}  // namespace bench::results
