@@ -133,7 +133,7 @@ struct Executor::State {
   }
 
   void launch(std::size_t s) {
-    if (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) {
+    if (cancelled && cancelled()) {
       throw Cancelled("the run was cancelled");
     }
     BoundStep& step = bound.steps()[s];
@@ -180,7 +180,7 @@ struct Executor::State {
   BoundInputs inputs;
   Conversions conversions;
   std::optional<Poison> poison;
-  const std::atomic<bool>* cancelled = nullptr;
+  std::function<bool()> cancelled = {};
   GradientsFinal gradients_final;
   std::vector<std::size_t> gradient_parts;
   /// None before record().
@@ -337,7 +337,9 @@ void Executor::set_gradients_final(GradientsFinal gradients_final, std::vector<s
   state_->parts.clear();
 }
 
-void Executor::set_cancelled(const std::atomic<bool>* cancelled) { state_->cancelled = cancelled; }
+void Executor::set_cancelled(std::function<bool()> cancelled) {
+  state_->cancelled = std::move(cancelled);
+}
 
 void Executor::run() {
   enqueue();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <limits>
@@ -116,9 +115,9 @@ class Executor {
   /// number of final gradients in `parts`, whose entries must increase. Discards recordings.
   void set_gradients_final(GradientsFinal gradients_final, std::vector<std::size_t> parts = {});
 
-  /// Once the value is true, every run ends before its next kernel, with Cancelled. Null, the
-  /// default, disables this. It is checked before each kernel launch.
-  void set_cancelled(const std::atomic<bool>* cancelled);
+  /// Once the function returns true, every run ends before its next kernel, with Cancelled. An
+  /// empty function, the default, disables this. It is called before each kernel launch.
+  void set_cancelled(std::function<bool()> cancelled);
 
   /// Enqueues every kernel in order, and finally the copy of the scalar outputs to the host. Every
   /// input must have been set before.

@@ -23,7 +23,7 @@ class Barrier {
   /// Ends every wait, now and from now on.
   void cancel();
   /// True once cancelled, for threads that work instead of waiting.
-  [[nodiscard]] const std::atomic<bool>& cancelled() const { return cancelled_; }
+  [[nodiscard]] bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
  private:
   const int size_;

@@ -1,5 +1,7 @@
 #include "variable_mgmt/towers/towers.h"
 
+#include "variable_mgmt/world/world.h"
+
 namespace bench {
 
 Towers::Towers(TowerThreads& threads, const Make& make, const SumSettings& sums, World* world)
@@ -10,7 +12,9 @@ Towers::Towers(TowerThreads& threads, const Make& make, const SumSettings& sums,
     run([&](int number) {
       member(number) = make(number, communicator_);
       // Passes of the network may be long, so they end at a cancellation, too.
-      member(number).tower->executor().set_cancelled(&communicator_.barrier.cancelled());
+      member(number).tower->executor().set_cancelled([this, world] {
+        return communicator_.barrier.cancelled() || (world != nullptr && world->has_failed());
+      });
     });
   } catch (...) {
     clear();

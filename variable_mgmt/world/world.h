@@ -114,6 +114,8 @@ class World {
   void wait_for_end();
   /// True if the world has failed because this rank was lost.
   [[nodiscard]] bool has_lost(int rank) const;
+  /// True if failure() is not empty. Fast.
+  [[nodiscard]] bool has_failed() const { return has_failed_.load(std::memory_order_relaxed); }
   /// Why the world has failed; empty if it has not.
   [[nodiscard]] std::string failure() const;
 
