@@ -12,7 +12,7 @@
 #include "results/record/conditions.h"
 #include "results/record/flag_value.h"
 #include "results/record/gpu.h"
-#include "results/record/input_times.h"
+#include "results/record/input.h"
 
 /// The record of one run (one process), as plain data. Names and meaning are those of the schema
 /// `bench.record/2`; run_fields.inc, machine_fields.inc and metrics.inc define every number.
@@ -81,17 +81,6 @@ struct BatchTrial {
 struct BatchChoice {
   std::string rule{};               ///< given, default (the model's own), list, auto or max.
   std::vector<BatchTrial> tried{};  ///< The trials of auto, in order.
-};
-
-struct Dataset {
-  std::string name{};
-  /// What the input hands to the device: type of the numbers, and bytes per image.
-  std::string image_type{};
-  std::int64_t image_bytes = 0;
-  Captured<std::int64_t> shards{};
-  Captured<std::int64_t> records{};
-  Captured<std::int64_t> bytes{};
-  Captured<Storage> storage{};
 };
 
 struct Source {

@@ -3,7 +3,21 @@
 #include <cstdint>
 #include <string>
 
+#include "results/record/captured.h"
+#include "results/record/conditions.h"
+
 namespace bench::results {
+
+struct Dataset {
+  std::string name{};
+  /// What the input hands to the device: type of the numbers, and bytes per image.
+  std::string image_type{};
+  std::int64_t image_bytes = 0;
+  Captured<std::int64_t> shards{};
+  Captured<std::int64_t> records{};
+  Captured<std::int64_t> bytes{};
+  Captured<Storage> storage{};
+};
 
 /// How threads of the input spent their time, summed over the threads, in seconds.
 struct ThreadSeconds {
