@@ -1,5 +1,6 @@
 #include "pipeline/stages/resize.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -19,19 +20,47 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Mixes a row of pixels along x into three planes of `plane` floats each. `plane` is at least the
-/// number of taps rounded up to whole vectors. The tap arrays are as long as the planes.
-void mix_columns(const std::uint32_t* HWY_RESTRICT pixels, const std::int32_t* HWY_RESTRICT first,
-                 const std::int32_t* HWY_RESTRICT second, const float* HWY_RESTRICT weight,
-                 std::size_t plane, float* HWY_RESTRICT out) {
+/// The pixels at `taps` places after `low` and `high`, which are consecutive vectors.
+template <class D>
+HWY_INLINE hn::Vec<D> look_up(D di, hn::Vec<D> low, hn::Vec<D> high, hn::Vec<D> taps) {
+  const auto lanes = hn::Set(di, static_cast<std::int32_t>(hn::Lanes(di)));
+  const auto lane = hn::IndicesFromVec(di, hn::And(taps, hn::Sub(lanes, hn::Set(di, 1))));
+  return hn::IfThenElse(hn::Lt(taps, lanes), hn::TableLookupLanes(low, lane),
+                        hn::TableLookupLanes(high, lane));
+}
+
+/// Mixes a row of `count` pixels along x into three planes of `plane` floats each. `plane` is at
+/// least the number of taps rounded up to whole vectors. The tap arrays are as long as the planes.
+void mix_columns(const std::uint32_t* HWY_RESTRICT pixels, std::size_t count,
+                 const std::int32_t* HWY_RESTRICT first, const std::int32_t* HWY_RESTRICT second,
+                 const float* HWY_RESTRICT weight, std::size_t plane, float* HWY_RESTRICT out) {
   const hn::ScalableTag<float> df;
   const hn::RebindToSigned<decltype(df)> di;
   const std::size_t lanes = hn::Lanes(df);
   const auto byte = hn::Set(di, 0xFF);
   const auto* words = reinterpret_cast<const std::int32_t*>(pixels);
   for (std::size_t x = 0; x < plane; x += lanes) {
-    const auto a = hn::GatherIndex(di, words, hn::LoadU(di, first + x));
-    const auto b = hn::GatherIndex(di, words, hn::LoadU(di, second + x));
+    const auto taps_a = hn::LoadU(di, first + x);
+    const auto taps_b = hn::LoadU(di, second + x);
+    // Taps grow along x, or fall in a mirrored image, so the ends of a vector have the extremes.
+    const std::size_t end = x + lanes - 1;
+    const auto lowest =
+        static_cast<std::size_t>(std::min({first[x], first[end], second[x], second[end]}));
+    const auto highest =
+        static_cast<std::size_t>(std::max({first[x], first[end], second[x], second[end]}));
+    hn::Vec<decltype(di)> a;
+    hn::Vec<decltype(di)> b;
+    if (highest - lowest < 2 * lanes && count >= 2 * lanes) {
+      const std::size_t base = std::min(lowest, count - 2 * lanes);
+      const auto offset = hn::Set(di, static_cast<std::int32_t>(base));
+      const auto low = hn::LoadU(di, words + base);
+      const auto high = hn::LoadU(di, words + base + lanes);
+      a = look_up(di, low, high, hn::Sub(taps_a, offset));
+      b = look_up(di, low, high, hn::Sub(taps_b, offset));
+    } else {
+      a = hn::GatherIndex(di, words, taps_a);
+      b = hn::GatherIndex(di, words, taps_b);
+    }
     const auto w = hn::LoadU(df, weight + x);
     const auto mix = [&](auto left, auto right, float* to) HWY_ATTR {
       const auto l = hn::ConvertTo(df, hn::And(left, byte));
@@ -183,7 +212,8 @@ void Resizer::mix(const RgbxView& source, const AxisTaps& columns, const AxisTap
   int lower_row = -1;
   const auto mix_columns = [&](int row, std::vector<float>& out) {
     HWY_DYNAMIC_DISPATCH(mix_columns)
-    (source.row(row), first.data(), second.data(), weight.data(), plane, out.data());
+    (source.row(row), static_cast<std::size_t>(source.width), first.data(), second.data(),
+     weight.data(), plane, out.data());
   };
   for (std::size_t y = 0; y < height; ++y) {
     const int upper = rows.first[y];
