@@ -116,7 +116,8 @@ class Executor {
   void set_gradients_final(GradientsFinal gradients_final, std::vector<std::size_t> parts = {});
 
   /// Once the function returns true, every run ends before its next kernel, with Cancelled. An
-  /// empty function, the default, disables this. It is called before each kernel launch.
+  /// empty function, the default, disables this. It is called before each kernel launch, but not
+  /// while a recorded run is replayed.
   void set_cancelled(std::function<bool()> cancelled);
 
   /// Enqueues every kernel in order, and finally the copy of the scalar outputs to the host. Every

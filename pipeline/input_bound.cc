@@ -14,6 +14,8 @@ namespace {
 constexpr double kToleratedWait = 0.05;
 /// The bound works at least this share of the time.
 constexpr double kBusy = 0.7;
+/// The input slows a device on the same processors if it uses more than this share of them.
+constexpr double kRelevantShare = 0.1;
 /// Threads that wait longer than this share of their work lack processors.
 constexpr double kDelayed = 0.25;
 
@@ -23,8 +25,10 @@ double seconds(std::chrono::nanoseconds time) {
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-double busy_share(const ThreadTimes& times) {
-  return ratio(seconds(times.work), seconds(times.work + times.waited));
+/// The share of the interval in which the threads worked, 0 to 1.
+double busy_share(const ThreadTimes& times, int threads, double wall) {
+  const double work = seconds(std::max(times.work, times.processor));
+  return std::min(ratio(work, threads * wall), 1.0);
 }
 
 /// The delays within the work. Others ended a wait.
@@ -36,8 +40,15 @@ bool lacks_processors(const ThreadTimes& times) {
   return ratio(delays(times), seconds(times.work)) > kDelayed;
 }
 
-InputBound bound_of_preparing(const InputStatistics& done) {
-  if (lacks_processors(done.preparing)) {
+/// The processor time of the input as a share of that of all processors.
+double share_of_processors(const InputVerdict& verdict, const InputInterval& interval) {
+  return verdict.processors_used / interval.processors;
+}
+
+InputBound bound_of_preparing(const InputVerdict& verdict, const InputInterval& interval) {
+  const InputStatistics& done = interval.done;
+  // If the input itself has the processors, more of them are needed.
+  if (lacks_processors(done.preparing) && share_of_processors(verdict, interval) < kBusy) {
     return InputBound::processors;
   }
   const std::array stages = {std::pair(done.parse_busy, InputBound::parse),
@@ -55,14 +66,19 @@ InputBound bound_of_reading(const ThreadTimes& reading) {
                                                                         : InputBound::storage;
 }
 
-InputBound bound_of(const InputVerdict& verdict, const InputStatistics& done) {
+InputBound bound_of(const InputVerdict& verdict, const InputInterval& interval) {
+  const InputStatistics& done = interval.done;
   if (verdict.waited < kToleratedWait) {
-    return InputBound::device;
+    return interval.shares_processors && share_of_processors(verdict, interval) > kRelevantShare
+               ? InputBound::processors
+               : InputBound::device;
   }
   if (std::max(verdict.reading_busy, verdict.preparing_busy) < kBusy) {
-    return InputBound::unclear;
+    const double delayed = seconds(done.reading.delayed + done.preparing.delayed);
+    return ratio(delayed, seconds(interval.wall)) > kDelayed ? InputBound::processors
+                                                             : InputBound::unclear;
   }
-  return verdict.preparing_busy >= verdict.reading_busy ? bound_of_preparing(done)
+  return verdict.preparing_busy >= verdict.reading_busy ? bound_of_preparing(verdict, interval)
                                                         : bound_of_reading(done.reading);
 }
 
@@ -95,13 +111,34 @@ double share_of(InputBound bound, const InputStatistics& done) {
   return ratio(seconds(part), seconds(done.parse_busy + done.decode_busy + done.resize_busy));
 }
 
+std::string processors_text(double count) {
+  return count == 1 ? "1 processor" : fmt::format("{:g} processors", count);
+}
+
 std::string remedy(const InputVerdict& verdict, const InputInterval& interval) {
   const double needed = std::ceil(verdict.processors_needed);
-  if (needed > interval.processors) {
-    return fmt::format("that needs about {} processors, and this process may use {}", needed,
-                       interval.processors);
+  if (!interval.shares_processors && needed > interval.done.threads &&
+      needed <= interval.processors) {
+    return fmt::format("--datasets_num_private_threads={} would suffice", needed);
   }
-  return fmt::format("--datasets_num_private_threads={} would suffice", needed);
+  return fmt::format("that needs about {}{}, and this process may use {}", processors_text(needed),
+                     interval.shares_processors ? " for the input" : "", interval.processors);
+}
+
+/// The sentence if neither the input nor the device has enough processors.
+std::string describe_processors(const InputVerdict& verdict, const InputInterval& interval) {
+  const std::string speed = count_of(verdict.images_per_second);
+  // A device that mostly waits does not compete.
+  if (interval.shares_processors && verdict.waited < 0.5) {
+    return fmt::format(
+        "input and device share {}, of which the input used {:.1f}; this limits the run to {} "
+        "images/sec; compare it with a run without --data_dir",
+        processors_text(interval.processors), verdict.processors_used, speed);
+  }
+  return fmt::format(
+      "the threads of the input were ready, but other programs had the processors; this limits the "
+      "run to {} images/sec",
+      speed);
 }
 
 }  // namespace
@@ -131,7 +168,7 @@ std::string_view name_of(InputBound bound) {
 InputVerdict judge_input(const InputInterval& interval) {
   const InputStatistics& done = interval.done;
   const double wall = seconds(interval.wall);
-  const double images = static_cast<double>(done.images_delivered);
+  const auto images = static_cast<double>(interval.images);
   check(wall > 0 && images > 0, "an interval without images or time cannot be judged");
   const double prepared = static_cast<double>(done.images_prepared);
   const double preparing = seconds(done.preparing.work) - delays(done.preparing);
@@ -139,13 +176,13 @@ InputVerdict judge_input(const InputInterval& interval) {
       .images_per_second = images / wall,
       .device_images_per_second = images / std::max(wall - seconds(interval.waited), 1e-3 * wall),
       .input_images_per_second = ratio(done.threads * prepared, preparing),
-      .reading_busy = busy_share(done.reading),
-      .preparing_busy = busy_share(done.preparing),
+      .reading_busy = busy_share(done.reading, 1, wall),
+      .preparing_busy = busy_share(done.preparing, done.threads, wall),
       .processors_used = seconds(done.reading.processor + done.preparing.processor) / wall,
       .waited = std::min(seconds(interval.waited) / wall, 1.0)};
   verdict.processors_needed =
       ratio(seconds(done.preparing.processor), prepared) * verdict.device_images_per_second;
-  verdict.bound = bound_of(verdict, done);
+  verdict.bound = bound_of(verdict, interval);
   return verdict;
 }
 
@@ -157,10 +194,12 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
                   100 * (verdict.device_images_per_second / verdict.images_per_second - 1));
   switch (verdict.bound) {
     case InputBound::device:
-      return fmt::format("no limit: the device processes {} images/sec, and {} can prepare {}",
-                         count_of(verdict.device_images_per_second),
-                         threads_text(interval.done.threads),
-                         count_of(verdict.input_images_per_second));
+      return fmt::format("the device is the limit: it processes {} images/sec",
+                         count_of(verdict.device_images_per_second)) +
+             (verdict.input_images_per_second > 0
+                  ? fmt::format(", and {} can prepare {}", threads_text(interval.done.threads),
+                                count_of(verdict.input_images_per_second))
+                  : "");
     case InputBound::parse:
     case InputBound::decode:
     case InputBound::resize:
@@ -178,10 +217,7 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
           static_cast<double>(interval.done.record_bytes) / 1e6 / seconds(interval.wall), speed,
           gain);
     case InputBound::processors:
-      return fmt::format(
-          "input and device compete for {} processors, which limits this run to {} images/sec; "
-          "the input used {:.1f} of them",
-          interval.processors, speed, verdict.processors_used);
+      return describe_processors(verdict, interval);
     case InputBound::unclear:
       break;
   }

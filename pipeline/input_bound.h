@@ -16,7 +16,7 @@ enum class InputBound {
   resize,      ///< The same threads, which mostly resize.
   reading,     ///< The processor time of the reading thread.
   storage,     ///< The reading thread waits for the storage.
-  processors,  ///< The threads are ready, but other threads have the processors.
+  processors,  ///< Processors: the device or other programs have them.
   unclear,     ///< The device waits although the input's threads have time.
 };
 std::string_view name_of(InputBound bound);
@@ -25,11 +25,15 @@ std::string_view name_of(InputBound bound);
 struct InputInterval {
   /// What the input did in it.
   InputStatistics done;
+  /// The images that the device processed.
+  std::int64_t images = 0;
   std::chrono::nanoseconds wall{};
   /// The time in which the device waited for images.
   std::chrono::nanoseconds waited{};
   /// The processors that this process may use.
   int processors = 1;
+  /// The device computes on the same processors.
+  bool shares_processors = false;
 };
 
 struct InputVerdict {
@@ -38,7 +42,8 @@ struct InputVerdict {
   /// The device's speed without waits. If it shares processors with the input, it may be faster
   /// without the input.
   double device_images_per_second = 0;
-  /// The speed at which the threads of the input prepare images without waits.
+  /// The speed at which the threads of the input prepare images without waits; 0: the interval was
+  /// too short to measure it.
   double input_images_per_second = 0;
   /// The shares of the interval in which the reading thread and the preparing threads worked, 0 to
   /// 1.
@@ -52,9 +57,9 @@ struct InputVerdict {
   double waited = 0;
 };
 
-/// Finds the bound. It is the device if that waits less than 5 % of the time. Otherwise it is the
-/// busier part of the input, if that works at least 70 % of the time. The interval must not be
-/// empty.
+/// Finds the bound. It is the device if that waits less than 5 % of the time, unless the input
+/// takes more than a tenth of the device's own processors. Otherwise it is the busier part of the
+/// input, if that works at least 70 % of the time. The interval must not be empty.
 InputVerdict judge_input(const InputInterval& interval);
 
 /// One sentence: what limits the run, why, and what removing the limit would give.

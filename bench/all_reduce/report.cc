@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "bench/runs/text_table.h"
+#include "bench/terminal/text_table.h"
 
 namespace bench {
 namespace {

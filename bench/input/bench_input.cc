@@ -3,20 +3,19 @@
 
 #include <iostream>
 #include <optional>
-#include <thread>
 
 #include "bench/input/measure.h"
 #include "bench/input/options.h"
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
+#include "models/base/threads.h"
 
 namespace bench {
 namespace {
 
 int run(std::span<const std::string> words) {
-  // The C library counts the processors that the process may use.
-  const int processors = std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
+  const int processors = usable_processors();
   const InputOptions options = read_input_options(words, processors);
   if (options.help) {
     print_input_usage(std::cout);

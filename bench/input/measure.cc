@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/runs/text_table.h"
+#include "bench/terminal/text_table.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -28,7 +28,8 @@ void take_batches(InputSource& input, Clock::time_point end) {
 
 double per_image(std::chrono::nanoseconds time, const InputResult& result) {
   constexpr double kMicro = 1e6;
-  return kMicro * seconds(time) / static_cast<double>(result.all.done.images_prepared);
+  return kMicro * seconds(time) /
+         static_cast<double>(std::max<std::int64_t>(result.all.done.images_prepared, 1));
 }
 
 }  // namespace
@@ -74,6 +75,7 @@ InputResult measure_input(const InputOptions& options, int threads, int processo
     last = now;
   }
   result.all.done = input->statistics().since(before);
+  result.all.images = result.all.done.images_delivered;
   result.all.wall = last - begin;
   result.all.waited = result.all.done.consumer_wait;
   return result;
@@ -85,7 +87,8 @@ std::string input_table(const InputOptions& options, std::span<const InputResult
   out << fmt::format(
       "{} {} images from {} files, {:.1f} KB per record, as {} x {} {}\n", options.dataset->name,
       options.pipeline.training ? "training" : "validation", first.shards,
-      static_cast<double>(first.record_bytes) / 1e3 / static_cast<double>(first.images_prepared),
+      static_cast<double>(first.record_bytes) / 1e3 /
+          static_cast<double>(std::max<std::int64_t>(first.images_prepared, 1)),
       options.image_size, options.image_size, options.type == SlotType::u8 ? "u8" : "f32");
   out << fmt::format("medians of {} measurements of {:g} s; processor time in us per image\n",
                      options.repeats, options.seconds);

@@ -22,8 +22,8 @@ struct InputResult {
   [[nodiscard]] double median() const;
 };
 
-/// Takes batches for `seconds`, `repeats` times, after a warm-up of the same length. `tell` hears
-/// of each repeat before it begins. Throws UsageError and DataError as the dataset does.
+/// Takes batches for `seconds`, `repeats` times, after a warm-up of the same length. Calls `tell`
+/// before each repeat. Throws UsageError and DataError as the dataset does.
 InputResult measure_input(const InputOptions& options, int threads, int processors,
                           const std::function<void(int repeat)>& tell);
 

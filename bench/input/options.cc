@@ -110,10 +110,17 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
   if (!arguments.has("data_dir")) {
     throw UsageError("give --data_dir=FOLDER, the folder with the dataset's files");
   }
+  const bool of_cifar10 = arguments.text("data_name") == "cifar10";
+  for (const std::string_view option :
+       {"stage", "resize_method", "jpeg_dct", "nofuse_decode_and_crop"}) {
+    if (of_cifar10 && arguments.has(option)) {
+      throw UsageError(
+          fmt::format("--{}: has no effect on cifar10, which has no JPEGs; omit it", option));
+    }
+  }
   constexpr std::int64_t kMostPixels = 65535;
   constexpr std::int64_t kMostImages = 65536;
   constexpr double kLongest = 3600;
-  const bool cifar10 = arguments.text("data_name") == "cifar10";
   InputOptions options{
       .dataset = &dataset_named(arguments.text("data_name")),
       .pipeline = {.data_dir = arguments.text("data_dir"),
@@ -126,7 +133,7 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
                        static_cast<int>(arguments.integer("shuffle_buffer", 1, 1 << 24)),
                    .use_caching = arguments.has("datasets_use_caching")},
       .type = arguments.text("output") == "u8" ? SlotType::u8 : SlotType::f32,
-      .image_size = !arguments.has("image_size") ? (cifar10 ? 32 : 224)
+      .image_size = !arguments.has("image_size") ? (of_cifar10 ? 32 : 224)
                                                  : arguments.integer("image_size", 1, kMostPixels),
       .batch = arguments.integer("batch_size", 1, kMostImages),
       .threads = read_threads(arguments, processors),

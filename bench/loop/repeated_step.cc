@@ -73,6 +73,8 @@ void RepeatedStep::record() {
       tower_.executor().record();
       parts_are_recorded_ = true;
     }
+  } catch (const Cancelled&) {
+    throw;
   } catch (const DeviceError& error) {
     if (recording_ == StepRecording::on) {
       throw DeviceError(

@@ -255,14 +255,21 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
   } else if (!spec.empty() && spec != "auto") {
     settings.execution.sharing.sums.spec = parse_all_reduce_spec(spec, offer_of(settings));
   }
+  auto& ranges = settings.execution.sharing.sums.spec;
+  if (settings.workload.processes > 1 && flags.variable_update == "collective_all_reduce" &&
+      spec == "collective") {
+    ranges.clear();  // It describes the towers of one process.
+  } else if (adds_by_mpi(ranges) && settings.workload.all_towers() == 1) {
+    ranges.clear();
+    settings.notices.emplace_back("--all_reduce_spec=mpi: there is only one device");
+  }
   if (all_reduces(settings.workload)) {
     if (settings.workload.all_towers() > 1) {
       check_sums(settings, flags);
     }
     // A single GPU tries NCCL.
-    const auto& ranges = settings.execution.sharing.sums.spec;
-    if (!spec.empty() &&
-        (settings.workload.all_towers() > 1 || adds_by_nccl(ranges) || adds_by_mpi(ranges))) {
+    if (!spec.empty() && !(ranges.empty() && spec != "auto") &&
+        (settings.workload.all_towers() > 1 || adds_by_nccl(ranges))) {
       check_all_reduce_spec(spec, settings.workload.towers, offer_of(settings));
     }
     if (adds_by_nccl(settings.execution.sharing.sums.spec)) {

@@ -168,8 +168,9 @@ results::ThreadSeconds seconds_of(const ThreadTimes& times) {
           .waited = seconds(times.waited)};
 }
 
-std::optional<results::Input> input_of(const SessionResult& session) {
-  const std::optional<InputInterval> interval = input_interval(session);
+std::optional<results::Input> input_of(const RunSettings& settings, const SessionResult& session,
+                                       int processors) {
+  const std::optional<InputInterval> interval = input_interval(settings, session, processors);
   if (!interval) {
     return std::nullopt;
   }
@@ -431,7 +432,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
   }
   record.workload.warmup = session.warmup_steps;
   add_dataset(record.dataset, measured.input);
-  record.input = input_of(session);
+  record.input = input_of(settings, session, measured.processors);
   record.load.after = capture_load(files);
   record.load.steal_share = share_of_steal(measured.times_before, files);
   record.time.end_utc = std::chrono::system_clock::now();

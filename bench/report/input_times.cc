@@ -10,25 +10,30 @@
 
 namespace bench {
 
-std::optional<InputInterval> input_interval(const SessionResult& session, int processors) {
-  if (session.input.threads == 0 || session.input.images_delivered == 0 ||
-      session.wall.count() <= 0) {
+std::optional<InputInterval> input_interval(const RunSettings& settings,
+                                            const SessionResult& session, int processors) {
+  if (!settings.workload.input.dataset || session.own_steps == 0 || session.wall.count() <= 0) {
     return std::nullopt;
   }
   return InputInterval{.done = session.input,
+                       .images = session.own_steps * settings.workload.process_batch(),
                        .wall = session.wall,
                        .waited = held_up_by_input(session),
-                       .processors = processors};
+                       .processors = processors,
+                       .shares_processors = settings.execution.device == RunDevice::cpu};
 }
 
-void print_input_bound(const SessionResult& session, int processors, std::ostream& err) {
-  if (const auto interval = input_interval(session, processors)) {
-    err << stderr_line::input << describe(judge_input(*interval), *interval) << "\n";
+void print_input_bound(const RunSettings& settings, const SessionResult& session, int processors,
+                       std::ostream& err) {
+  if (const auto interval = input_interval(settings, session, processors)) {
+    err << stderr_line::input << (settings.workload.processes > 1 ? "of rank 0: " : "")
+        << describe(judge_input(*interval), *interval) << "\n";
   }
 }
 
-void print_input_times(const SessionResult& session, std::ostream& out) {
-  const auto interval = input_interval(session);
+void print_input_times(const RunSettings& settings, const SessionResult& session,
+                       std::ostream& out) {
+  const auto interval = input_interval(settings, session, 1);
   if (!interval) {
     return;
   }

@@ -8,14 +8,17 @@
 
 namespace bench {
 
-/// The measured steps as an interval of the input. Nothing for synthetic images, and without
-/// completed steps.
-std::optional<InputInterval> input_interval(const SessionResult& session, int processors = 1);
+/// The measured steps of this process as an interval of the input. `processors` is the number that
+/// it may use. Nothing for synthetic images, and without completed steps.
+std::optional<InputInterval> input_interval(const RunSettings& settings,
+                                            const SessionResult& session, int processors);
 
-/// Prints the sentence about what limits the input; nothing without an interval.
-void print_input_bound(const SessionResult& session, int processors, std::ostream& err);
+/// Prints the sentence about what limits the run; nothing without an interval.
+void print_input_bound(const RunSettings& settings, const SessionResult& session, int processors,
+                       std::ostream& err);
 
 /// Prints a table of the input's threads and stages; nothing without an interval.
-void print_input_times(const SessionResult& session, std::ostream& out);
+void print_input_times(const RunSettings& settings, const SessionResult& session,
+                       std::ostream& out);
 
 }  // namespace bench

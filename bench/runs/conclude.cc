@@ -47,7 +47,7 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
                               bytes, type));
   }
   err << "\n";
-  print_input_bound(session, processors, err);
+  print_input_bound(settings, session, processors, err);
   print_device_times(session, err);
   // The steps of asynchronous workers are not this process's own.
   print_shares(
@@ -95,7 +95,7 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
               settings.workload.int8 ? DType::s8 : settings.workload.dtype);
     });
     print_profiles(out, profiles);
-    print_input_times(session, out);
+    print_input_times(settings, session, out);
     results::add_roof(record, roof_of(profiles), step_seconds);
   }
   if (prepared.trace) {

@@ -10,7 +10,7 @@
 
 #include "bench/plan/network.h"
 #include "bench/runs/step_forecast.h"
-#include "bench/runs/text_table.h"
+#include "bench/terminal/text_table.h"
 #include "kernels/filtering_backend.h"
 #include "kernels/forwarding_backend.h"
 #include "kernels/runtime/plan.h"

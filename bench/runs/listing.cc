@@ -6,7 +6,7 @@
 #include "bench/plan/device.h"
 #include "bench/plan/graph_counts.h"
 #include "bench/plan/network.h"
-#include "bench/runs/text_table.h"
+#include "bench/terminal/text_table.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/passes/backward.h"

@@ -97,7 +97,8 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                     .input = measured.input,
                     .setup = measured.session.first_step_at - begun.begin.at,
                     .peak_rss = measured.peak_rss,
-                    .times_before = begun.before.times},
+                    .times_before = begun.before.times,
+                    .processors = static_cast<int>(host.processors.size())},
                    host.files);
   if (host.world.several() && world.failure().empty()) {
     record.world = {.launcher = host.world.launcher,

@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "bench/report/scaling_prediction.h"
-#include "bench/runs/text_table.h"
+#include "bench/terminal/text_table.h"
 #include "models/base/errors.h"
 #include "results/environment/decimal.h"
 

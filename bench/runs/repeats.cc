@@ -6,8 +6,8 @@
 
 #include "bench/runs/child_runs.h"
 #include "bench/runs/own_files.h"
-#include "bench/runs/text_table.h"
 #include "bench/terminal/stderr_lines.h"
+#include "bench/terminal/text_table.h"
 #include "models/base/errors.h"
 #include "results/stats/group_summary.h"
 #include "results/stats/sequential.h"

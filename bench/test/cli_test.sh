@@ -120,6 +120,7 @@ awk -F '\t' '/\+\/-/ { n += NF != 3 || $1 !~ /^(1|10|20)$/ || $3 !~ /^[0-9]+\.[0
   END { exit n }' "$out" || fail 'a step line has another form'
 [ "$(grep -cxE 'total images/sec: [0-9]+\.[0-9]{2}' "$out")" -eq 1 ] || fail 'no total'
 says "$err" 'waiting for input: '
+record_holds "'input' not in r" "$work/record.json"
 record_holds "r['status'] == 'ok' and not r['partial']" "$work/record.json"
 record_holds "r['schema'] == 'bench.record/2' and len(r['series']['step_ns']) == 20" \
   "$work/record.json"

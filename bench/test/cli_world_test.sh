@@ -156,7 +156,7 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   grep -q '"processes": 3' sums.json || fail 'bench_all_reduce does not record the processes'
   bench=${bench%/*}/bench_all_reduce refused_by=bench_all_reduce refused 2 'accepted: one of mpi; shm adds within a process' \
     --all_reduce_spec=shm
-  # MPI's own all-reduce adds in another order.
+  # Two summands have the same sum in either order.
   start 2 $run --variable_update=horovod >own 2>err || fail "$(cat err)"
   start 2 $run --variable_update=horovod --all_reduce_spec=mpi >by_mpi 2>err || fail "mpi: $(cat err)"
   [ "$(losses own)" = "$(losses by_mpi)" ] || fail "MPI adds other sums: $(losses by_mpi), not $(losses own)"

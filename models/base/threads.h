@@ -9,6 +9,9 @@
 
 namespace bench {
 
+/// The number of processors that this process may use, at least 1.
+int usable_processors();
+
 /// The error if the system cannot start another thread.
 DeviceError no_thread(const std::system_error& error);
 

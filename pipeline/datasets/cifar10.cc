@@ -9,6 +9,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/normalization.h"
+#include "models/base/threads.h"
 #include "pipeline/input.h"
 #include "pipeline/stages/batch_loader.h"
 #include "pipeline/stages/cpu_clock.h"
@@ -210,7 +211,7 @@ std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
     const std::size_t capacity = options.training ? records.size() : 1;
     return std::make_unique<SampleOrder>(std::move(stream), capacity, seed);
   };
-  const int available = std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
+  const int available = usable_processors();
   return std::make_unique<BatchLoader>(
       LoaderOptions{.batch = spec.batch,
                     .global_batch = spec.global_batch,

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "models/base/errors.h"
+#include "models/base/threads.h"
 #include "pipeline/formats/example_scanner.h"
 #include "pipeline/formats/tfrecord.h"
 #include "pipeline/input.h"
@@ -193,10 +193,7 @@ void check_input(const InputSpec& spec, const DatasetOptions& options) {
   }
 }
 
-int threads_to_use(int asked) {
-  const int available = static_cast<int>(std::thread::hardware_concurrency());
-  return asked > 0 ? asked : std::max(available, 1);
-}
+int threads_to_use(int asked) { return asked > 0 ? asked : usable_processors(); }
 
 }  // namespace
 

@@ -100,7 +100,7 @@ void ImagePreprocessor::plan_evaluation(ImageSize image) {
     rows_ = copy_taps(0, output.height);
     return;
   }
-  // Only the centre of the resized image is used, so only its source pixels are decoded.
+  // Only the centre of the resized image is used, so only its source pixels are needed.
   const ImageSize resized = evaluation_size(image);
   const PixelWindow centre = central_window(resized, output);
   const Interpolation interpolation = interpolation_of(options_.method);

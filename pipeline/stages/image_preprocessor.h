@@ -51,7 +51,7 @@ class ImagePreprocessor {
   PreprocessOptions options_;
   JpegDecoder decoder_;
   Resizer resizer_;
-  PixelWindow window_;  ///< that the crop keeps, within the image
+  PixelWindow window_;  ///< the part of the image that the crop keeps
   AxisTaps columns_;    ///< within the window
   AxisTaps rows_;
   RgbxView pixels_;

@@ -22,8 +22,11 @@ InputInterval busy_interval() {
   done.reading = {
       .work = milliseconds(500), .processor = milliseconds(400), .waited = milliseconds(9500)};
   done.preparing = {.work = milliseconds(20000), .processor = milliseconds(20000)};
-  return {
-      .done = done, .wall = milliseconds(10000), .waited = milliseconds(8000), .processors = 16};
+  return {.done = done,
+          .images = 1000,
+          .wall = milliseconds(10000),
+          .waited = milliseconds(8000),
+          .processors = 16};
 }
 
 /// The preparing threads and the device wait for the reading thread.
@@ -69,6 +72,9 @@ TEST(InputBound, IsTheProcessorsIfReadyThreadsGetNone) {
   interval.done.preparing.processor = milliseconds(12000);
   interval.done.preparing.delayed = milliseconds(8000);
   EXPECT_EQ(bound_of(interval), InputBound::processors);
+  EXPECT_THAT(sentence_of(interval), HasSubstr("other programs had the processors"));
+  interval.processors = 1;
+  EXPECT_EQ(bound_of(interval), InputBound::decode) << "the input itself has the processor";
   interval = slow_reading();
   interval.done.reading.processor = milliseconds(4000);
   interval.done.reading.delayed = milliseconds(5000);
@@ -77,10 +83,24 @@ TEST(InputBound, IsTheProcessorsIfReadyThreadsGetNone) {
   EXPECT_EQ(bound_of(interval), InputBound::reading) << "most delays were after waits";
 }
 
+TEST(InputBound, IsTheProcessorsIfTheInputTakesThemFromTheDevice) {
+  InputInterval interval = busy_interval();
+  interval.waited = milliseconds(100);
+  EXPECT_EQ(bound_of(interval), InputBound::device);
+  interval.shares_processors = true;
+  EXPECT_EQ(bound_of(interval), InputBound::processors) << "it uses 2 of 16";
+  EXPECT_THAT(sentence_of(interval),
+              HasSubstr("input and device share 16 processors, of which the input used 2.0"));
+  interval.processors = 32;
+  EXPECT_EQ(bound_of(interval), InputBound::device);
+}
+
 TEST(InputBound, IsUnclearIfTheDeviceWaitsForThreadsThatWait) {
   InputInterval interval = slow_reading();
   interval.done.reading = {.work = milliseconds(3000), .waited = milliseconds(7000)};
   EXPECT_EQ(bound_of(interval), InputBound::unclear);
+  interval.done.preparing.delayed = milliseconds(4000);
+  EXPECT_EQ(bound_of(interval), InputBound::processors) << "they wake up late";
 }
 
 TEST(InputVerdict, HasTheSpeedsOfTheRunTheDeviceAndTheInput) {
@@ -103,7 +123,16 @@ TEST(InputVerdict, IsDescribedWithItsRemedy) {
               HasSubstr("that needs about 10 processors, and this process may use 2"));
   interval.waited = milliseconds(0);
   EXPECT_EQ(sentence_of(interval),
-            "no limit: the device processes 100 images/sec, and 2 threads can prepare 100");
+            "the device is the limit: it processes 100 images/sec, and 2 threads can prepare 100");
+  interval.done = {.threads = 2};
+  EXPECT_EQ(sentence_of(interval), "the device is the limit: it processes 100 images/sec");
+  interval = busy_interval();
+  interval.waited = milliseconds(1000);
+  interval.done.threads = 4;
+  interval.done.preparing.work = milliseconds(36000);
+  EXPECT_THAT(sentence_of(interval),
+              HasSubstr("that needs about 3 processors, and this process may use 16"))
+      << "more threads than that work already";
   interval = slow_reading();
   EXPECT_THAT(sentence_of(interval), HasSubstr("the reading thread is busy 100 % of the time"));
   interval.done.reading.processor = milliseconds(500);

@@ -26,17 +26,6 @@ needed_by() {
     -e 's/^\t\([^ ]*\) => not found$/\1\t/p' | sort -u
 }
 
-# without_mpi FILE...: prints the files except the plug-ins for MPI. These use the MPI of the machine, whose launcher starts
-# them.
-without_mpi() {
-  for mpi_file in "$@"; do
-    case $mpi_file in
-      */libbench_openmpi.so | */libbench_mpich.so) ;;
-      *) printf '%s\n' "$mpi_file" ;;
-    esac
-  done
-}
-
 # take_library STAGE NAME PATH: copies a library and records its origin in STAGE.taken.
 take_library() {
   cp -L "$3" "$1/lib/$2" || fail "cannot copy $3"
@@ -75,8 +64,13 @@ take_libraries() {
   if [ "$2" = all ] && [ -e "$1/lib/libbench_cuda.so" ]; then
     take_opened_by_cudnn "$1"
   fi
-  # shellcheck disable=SC2046  # a list of files; their folder has no spaces
-  needed_by "$1"/bin/* $(without_mpi "$1"/lib/*.so*) >"$1.needed"
+  for take_file in "$1"/bin/* "$1"/lib/*.so*; do
+    case $take_file in
+      # The machine whose launcher starts the processes has the MPI.
+      */libbench_openmpi.so | */libbench_mpich.so) ;;
+      *) needed_by "$take_file" ;;
+    esac
+  done | sort -u >"$1.needed"
   while IFS='	' read -r take_name take_path; do
     if belongs_to_machine "$take_name" || [ -e "$1/lib/$take_name" ]; then
       continue

@@ -124,6 +124,13 @@ class Hosts:
         self.servers = {}
 
     def __enter__(self):
+        try:
+            return self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def start(self):
         key = self.image.work / "id_ed25519"
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
         run("ip", "link", "add", "bench-bridge", "type", "bridge")
@@ -178,7 +185,7 @@ class Hosts:
                 self.servers[name].wait()
             subprocess.run(["ip", "netns", "del", f"bench-{name}"], check=False, stderr=subprocess.DEVNULL)
             subprocess.run(["ip", "link", "del", f"bench{number}"], check=False, stderr=subprocess.DEVNULL)
-        run("ip", "link", "del", "bench-bridge")
+        subprocess.run(["ip", "link", "del", "bench-bridge"], check=False, stderr=subprocess.DEVNULL)
 
 
 def check_record(text, hosts, library):
@@ -192,6 +199,8 @@ def check_record(text, hosts, library):
 def main(work, arguments):
     mpi = arguments.get("MPI", "openmpi")
     library = {"openmpi": "Open MPI", "mpich": "MPICH"}[mpi]
+    for left in [*work.glob("stage*"), *work.glob("id_ed25519*"), work / "a", work / "b"]:
+        shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
     image = Image(work, arguments)
     image.build()
     shutil.rmtree(image.stages["build"])

@@ -113,8 +113,11 @@ AllReduceRange read_algorithm(std::string_view spec, const SpecPart& part,
     const bool whole = spec.find(':') == std::string_view::npos;
     refuse_part(
         spec, part,
-        fmt::format("one of {}; append #N for N shards to {}", describe_accepted(whole, offer),
-                    names_of([](const AlgorithmRow& row) { return row.shards; })));
+        fmt::format("one of {}", describe_accepted(whole, offer)) +
+            (offer.processes
+                 ? ""
+                 : fmt::format("; append #N for N shards to {}",
+                               names_of([](const AlgorithmRow& row) { return row.shards; }))));
   }
   if (mark < part.text.size() &&
       (!read_number(part.text.substr(mark + 1), range.shards) || range.shards < 1)) {

@@ -21,7 +21,7 @@ struct MpiApi {
   std::int64_t (*send)(int peer, int tag, const void* data, std::size_t bytes) = nullptr;
   std::int64_t (*receive)(int peer, int tag, void* data, std::size_t bytes) = nullptr;
   /// MPI_Iallreduce of floats of 4 or 8 bytes; returns a request's number.
-  std::int64_t (*add)(void* data, std::size_t bytes, std::size_t width) = nullptr;
+  std::int64_t (*all_reduce)(void* data, std::size_t bytes, std::size_t width) = nullptr;
   /// MPI_Test: 1 if the request is done, which ends it; 0 if not.
   int (*test)(std::int64_t request) = nullptr;
   /// MPI_Finalize, or another way to exit normally. The only call that waits.

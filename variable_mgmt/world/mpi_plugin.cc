@@ -100,7 +100,7 @@ std::int64_t receive(int peer, int tag, void* data, std::size_t bytes) {
   return status == MPI_SUCCESS ? request : error_of(status);
 }
 
-std::int64_t add(void* data, std::size_t bytes, std::size_t width) {
+std::int64_t all_reduce(void* data, std::size_t bytes, std::size_t width) {
   const std::size_t count = bytes / width;
   if (count > INT_MAX) {
     return -MPI_ERR_COUNT;
@@ -181,7 +181,7 @@ extern "C" const bench::MpiApi* bench_mpi_api() {
                                   .library = bench::library,
                                   .send = bench::send,
                                   .receive = bench::receive,
-                                  .add = bench::add,
+                                  .all_reduce = bench::all_reduce,
                                   .test = bench::test,
                                   .finish = bench::finish,
                                   .explain = bench::explain};

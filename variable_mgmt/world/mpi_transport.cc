@@ -58,9 +58,10 @@ class MpiTransport final : public Transport {
   Request receive(int peer, int tag, std::span<std::byte> bytes) override {
     return checked("MPI_Irecv", api_.receive(peer, tag, bytes.data(), bytes.size()));
   }
-  Request add(DType dtype, std::span<std::byte> elements) override {
+  Request all_reduce(DType dtype, std::span<std::byte> elements) override {
     check(dtype == DType::f32 || dtype == DType::f64, "MPI adds only f32 and f64");
-    return checked("MPI_Iallreduce", api_.add(elements.data(), elements.size(), size_of(dtype)));
+    return checked("MPI_Iallreduce",
+                   api_.all_reduce(elements.data(), elements.size(), size_of(dtype)));
   }
   bool test(Request request) override {
     return checked("MPI_Test", api_.test(static_cast<std::int64_t>(request))) == 1;

@@ -66,7 +66,7 @@ class SumTask final : public WorldTask {
         return begin(transport);
       case Stage::sending_parts:
         return wait(transport, [&] { send_sums(transport); });
-      case Stage::sending_sums:
+      case Stage::receiving_sums:
         return wait(transport, [&] { finish(); });
       case Stage::done:
         break;
@@ -79,7 +79,7 @@ class SumTask final : public WorldTask {
   }
 
  private:
-  enum class Stage : std::uint8_t { waiting, sending_parts, sending_sums, done };
+  enum class Stage : std::uint8_t { waiting, sending_parts, receiving_sums, done };
 
   [[nodiscard]] std::size_t width() const { return size_of(operation_.dtype); }
   [[nodiscard]] Part part(int rank) const { return part_of(operation_.elements, rank, size_); }
@@ -109,9 +109,9 @@ class SumTask final : public WorldTask {
       return State::idle;
     }
     if (turn_ != nullptr) {
-      requests_.push_back(transport.add(operation_.dtype, buffers_->sum));
+      requests_.push_back(transport.all_reduce(operation_.dtype, buffers_->sum));
       ++*turn_;
-      stage_ = Stage::sending_sums;
+      stage_ = Stage::receiving_sums;
       return State::working;
     }
     for (int peer = 0; peer < size_; ++peer) {
@@ -151,7 +151,7 @@ class SumTask final : public WorldTask {
         requests_.push_back(transport.send(peer, first_tag() + 1, place_of(own())));
       }
     }
-    stage_ = Stage::sending_sums;
+    stage_ = Stage::receiving_sums;
   }
 
   /// Gives the sum to the towers.

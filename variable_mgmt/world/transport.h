@@ -32,7 +32,7 @@ class Transport {
   virtual Request receive(int peer, int tag, std::span<std::byte> bytes) = 0;
   /// Begins to replace f32 or f64 elements by their sums over all processes. All processes must
   /// call it for the same numbers of elements in the same order. Throws DeviceError.
-  virtual Request add(DType dtype, std::span<std::byte> elements) = 0;
+  virtual Request all_reduce(DType dtype, std::span<std::byte> elements) = 0;
   /// Returns true once the request is done; then it is invalid. Throws DeviceError.
   virtual bool test(Request request) = 0;
 

@@ -16,6 +16,8 @@ InputResult result_of(int threads, std::vector<double> speeds) {
   InputResult result{.threads = threads, .images_per_second = std::move(speeds)};
   result.all.wall = milliseconds(10000);
   result.all.waited = milliseconds(9000);
+  result.all.images = 1000;
+  result.all.processors = 8;
   result.all.done = {.images_delivered = 1000,
                      .images_prepared = 1000,
                      .parse_busy = milliseconds(10),
@@ -24,7 +26,8 @@ InputResult result_of(int threads, std::vector<double> speeds) {
                      .record_bytes = 110'000'000,
                      .threads = threads,
                      .shards = 8};
-  result.all.done.preparing = {.work = milliseconds(9000), .waited = milliseconds(1000)};
+  result.all.done.preparing = {.work = milliseconds(9000 * threads),
+                               .waited = milliseconds(1000 * threads)};
   return result;
 }
 
@@ -34,10 +37,8 @@ TEST(InputResult, HasTheMedianSpeed) {
 }
 
 TEST(InputTable, ComparesTheNumbersOfThreads) {
-  const InputOptions options{.dataset = &dataset_named("imagenet"),
-                             .image_size = 224,
-                             .seconds = 2,
-                             .repeats = 3};
+  const InputOptions options{
+      .dataset = &dataset_named("imagenet"), .image_size = 224, .seconds = 2, .repeats = 3};
   const std::string table = input_table(
       options, std::vector{result_of(1, {700, 690, 710}), result_of(2, {1300, 1330, 1290})});
   EXPECT_THAT(table, HasSubstr("imagenet training images from 8 files, 110.0 KB per record, as 224 "

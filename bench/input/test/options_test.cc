@@ -52,6 +52,8 @@ TEST(InputOptions, AreRefusedWithTheAcceptedValues) {
   EXPECT_THAT(refused({"--data_dir=/", "--threads=1,x"}), HasSubstr("'x' is not a number"));
   EXPECT_THAT(refused({"--data_dir=/", "--threads=0"}), HasSubstr("'0' is not a number"));
   EXPECT_THAT(refused({"--data_dir=/", "--stage=crop"}), HasSubstr("read, parse, decode, resize"));
+  EXPECT_THAT(refused({"--data_dir=/", "--data_name=cifar10", "--stage=read"}),
+              HasSubstr("--stage: has no effect on cifar10"));
   EXPECT_THAT(refused({"--data_dir=/", "--seconds=0"}), HasSubstr("--seconds"));
 }
 

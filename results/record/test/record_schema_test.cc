@@ -112,6 +112,7 @@ Record full_record() {
                                       std::vector<GpuProcess>{{.pid = 17, .memory = 5}}};
   record.towers = {{.processors = {0, 1}, .mean = parts}};
   record.scaling = {1, 12.5, 0.75, parts};
+  record.input = Input{.threads = 2, .images = 640, .bytes = 70000000, .bound = "decode"};
   record.world = {.launcher = "srun",
                   .mpi = "MPICH 4.0.2",
                   .ranks = {{.host = "a",

@@ -39,7 +39,8 @@ class FakeTransport final : public Transport {
     return request;
   }
 
-  Request add(DType dtype, std::span<std::byte> elements) override {
+  Request all_reduce(DType dtype, std::span<std::byte> elements) override {
+    ++network_.sums_begun_;
     const std::lock_guard lock(network_.mutex_);
     auto& sum = network_.sums_[sums_];
     sum.summands.resize(static_cast<std::size_t>(size()));

@@ -35,6 +35,8 @@ class FakeNetwork {
   void set_latency(std::chrono::nanoseconds latency) { latency_ = latency.count(); }
   /// Advances the clock. Waits until all connected ranks have read it twice, or a stop.
   void advance(std::chrono::nanoseconds by, const std::stop_token& stop);
+  /// The number of sums that the transport has computed, over all ranks.
+  [[nodiscard]] int sums() const { return sums_begun_; }
   /// From now on, messages from and to the rank are lost.
   void cut(int rank);
   /// The same, but sending to the rank also throws DeviceError.
@@ -69,6 +71,7 @@ class FakeNetwork {
   };
   /// In the order in which each rank adds.
   std::map<std::uint64_t, Sum> sums_;
+  std::atomic<int> sums_begun_ = 0;
 };
 
 }  // namespace bench

@@ -35,6 +35,7 @@ std::vector<float> numbers(std::size_t count, int tower) {
 std::vector<std::vector<float>> sums(const Shape& shape, std::size_t count, std::size_t view,
                                      const std::vector<AllReduceRange>& spec = {}) {
   FakeNetwork network(shape.processes);
+  const std::size_t views = (count + view - 1) / view;
   std::vector<std::vector<float>> all(static_cast<std::size_t>(shape.processes * shape.towers));
   const auto errors = run_processes(network, [&](World& world) {
     const auto collective =
@@ -57,6 +58,9 @@ std::vector<std::vector<float>> sums(const Shape& shape, std::size_t count, std:
     EXPECT_THAT(failures, Each(""));
   });
   EXPECT_THAT(errors, Each(""));
+  EXPECT_EQ(static_cast<std::size_t>(network.sums()),
+            spec.empty() ? 0 : views * static_cast<std::size_t>(shape.processes))
+      << "sums by the transport";
   return all;
 }
 

@@ -1,4 +1,4 @@
-#include "bench/runs/text_table.h"
+#include "bench/terminal/text_table.h"
 
 #include <gtest/gtest.h>
 
