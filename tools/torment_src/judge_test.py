@@ -121,6 +121,11 @@ class JudgeTest(JudgeTestCase):
         self.assertEqual(self.kinds(said, "--result_file=r", blows=[blow], endless=True), ["file"])
         self.assertEqual(self.kinds(said, blows=[blow], endless=True), [])
 
+    def test_sigquit_ends_the_run_without_a_message(self):
+        body = f"{_STEPS}; while :; do sleep 0.01; done"
+        self.assertEqual(self.kinds(body, blows=[Blow(signal.SIGQUIT, 0.0, "1\timages")], endless=True), [])
+        self.assertEqual(self.kinds(body, blows=[Blow(signal.SIGTERM, 0.0, "1\timages")], endless=True), ["silent"])
+
     def test_a_signal_that_ends_the_run_without_a_message(self):
         blow = Blow(signal.SIGINT, 0.0, "ready")
         body = "trap 'exit 130' INT; echo ready; while :; do sleep 0.01; done"
