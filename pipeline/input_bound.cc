@@ -170,7 +170,7 @@ InputVerdict judge_input(const InputInterval& interval) {
   const double wall = seconds(interval.wall);
   const auto images = static_cast<double>(interval.images);
   check(wall > 0 && images > 0, "an interval without images or time cannot be judged");
-  const double prepared = static_cast<double>(done.images_prepared);
+  const auto prepared = static_cast<double>(done.images_prepared);
   const double preparing = seconds(done.preparing.work) - delays(done.preparing);
   InputVerdict verdict{
       .images_per_second = images / wall,
