@@ -33,7 +33,9 @@ int run(std::span<const std::string> words) {
     }));
   }
   if (options.result_file != "-") {
-    std::cout << input_table(options, results);
+    if (!(std::cout << input_table(options, results) << std::flush)) {
+      throw WriteError("cannot write to stdout");
+    }
   }
   if (file) {
     file->write(input_json(options, results));
@@ -50,6 +52,9 @@ int main(int argc, char** argv) {
     const std::vector<std::string> words(argv + 1, argv + argc);
     return bench::run(words);
   } catch (const bench::UsageError& error) {
+    std::cerr << "bench_input: " << bench::printable(error.what()) << "\n";
+    return 2;
+  } catch (const bench::DataError& error) {
     std::cerr << "bench_input: " << bench::printable(error.what()) << "\n";
     return 2;
   } catch (const bench::WriteError& error) {

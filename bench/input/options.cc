@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <ostream>
+#include <system_error>
 
 #include "models/base/command_line.h"
 #include "models/base/errors.h"
@@ -121,26 +123,42 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
   constexpr std::int64_t kMostPixels = 65535;
   constexpr std::int64_t kMostImages = 65536;
   constexpr double kLongest = 3600;
-  InputOptions options{
-      .dataset = &dataset_named(arguments.text("data_name")),
-      .pipeline = {.data_dir = arguments.text("data_dir"),
-                   .training = arguments.text("subset") == "training",
-                   .resize_method = resize_method_from(arguments.text("resize_method")),
-                   .fuse_decode_and_crop = !arguments.has("nofuse_decode_and_crop"),
-                   .accurate_dct = arguments.text("jpeg_dct") == "accurate",
-                   .last_stage = stage_named(arguments.text("stage")),
-                   .shuffle_buffer =
-                       static_cast<int>(arguments.integer("shuffle_buffer", 1, 1 << 24)),
-                   .use_caching = arguments.has("datasets_use_caching")},
-      .type = arguments.text("output") == "u8" ? SlotType::u8 : SlotType::f32,
-      .image_size = !arguments.has("image_size") ? (of_cifar10 ? 32 : 224)
-                                                 : arguments.integer("image_size", 1, kMostPixels),
-      .batch = arguments.integer("batch_size", 1, kMostImages),
-      .threads = read_threads(arguments, processors),
-      .seconds = arguments.number("seconds", 0.01, kLongest),
-      .repeats = static_cast<int>(arguments.integer("repeats", 1, 1000)),
-      .result_file = arguments.text("result_file")};
+  // Values that may be refused come first. An exception within an aggregate's initialisation made
+  // GCC 12 destroy strings twice.
+  const std::int64_t size = !arguments.has("image_size")
+                                ? (of_cifar10 ? 32 : 224)
+                                : arguments.integer("image_size", 1, kMostPixels);
+  const std::int64_t batch = arguments.integer("batch_size", 1, kMostImages);
+  const std::vector<int> threads = read_threads(arguments, processors);
+  const double seconds = arguments.number("seconds", 0.01, kLongest);
+  const auto repeats = static_cast<int>(arguments.integer("repeats", 1, 1000));
+  const auto shuffled = static_cast<int>(arguments.integer("shuffle_buffer", 1, 1 << 24));
+  InputOptions options;
+  options.dataset = &dataset_named(arguments.text("data_name"));
+  options.pipeline.data_dir = arguments.text("data_dir");
+  options.pipeline.training = arguments.text("subset") == "training";
+  options.pipeline.resize_method = resize_method_from(arguments.text("resize_method"));
+  options.pipeline.fuse_decode_and_crop = !arguments.has("nofuse_decode_and_crop");
+  options.pipeline.accurate_dct = arguments.text("jpeg_dct") == "accurate";
+  options.pipeline.last_stage = stage_named(arguments.text("stage"));
+  options.pipeline.shuffle_buffer = shuffled;
+  options.pipeline.use_caching = arguments.has("datasets_use_caching");
+  options.type = arguments.text("output") == "u8" ? SlotType::u8 : SlotType::f32;
+  options.image_size = size;
+  options.batch = batch;
+  options.threads = threads;
+  options.seconds = seconds;
+  options.repeats = repeats;
+  options.result_file = arguments.text("result_file");
   check_data_folder(options.pipeline.data_dir);
+  std::error_code error;
+  if (const auto result = std::filesystem::weakly_canonical(options.result_file, error);
+      !options.result_file.empty() && options.result_file != "-" &&
+      result.parent_path() == std::filesystem::canonical(options.pipeline.data_dir)) {
+    throw UsageError(fmt::format(
+        "--result_file={}: is in the folder that --data_dir reads; give a file elsewhere",
+        options.result_file));
+  }
   return options;
 }
 

@@ -45,6 +45,13 @@ few='--data_dir=data --image_size=28 --batch_size=2 --seconds=0.05 --repeats=2 -
   run 2 $few --threads=none
   says err "^bench_input: --threads: 'none' is not a number from 1 to "
 }
+# A long path, and a value that is refused after it.
+folder=$work/a_folder_with_a_long_name
+mv data "$folder"
+run 2 --data_dir="$folder" --threads=1 --seconds=0
+says err '^bench_input: --seconds'
+run 2 --data_dir="$folder" --result_file="$folder/train-00000-of-00002"
+says err 'is in the folder that --data_dir reads'
 run 2
 says err '^bench_input: give --data_dir=FOLDER'
 run 2 --data_dir=raw

@@ -54,6 +54,8 @@ TEST(InputOptions, AreRefusedWithTheAcceptedValues) {
   EXPECT_THAT(refused({"--data_dir=/", "--stage=crop"}), HasSubstr("read, parse, decode, resize"));
   EXPECT_THAT(refused({"--data_dir=/", "--data_name=cifar10", "--stage=read"}),
               HasSubstr("--stage: has no effect on cifar10"));
+  EXPECT_THAT(refused({"--data_dir=/", "--result_file=/x.json"}),
+              HasSubstr("is in the folder that --data_dir reads"));
   EXPECT_THAT(refused({"--data_dir=/", "--seconds=0"}), HasSubstr("--seconds"));
 }
 
