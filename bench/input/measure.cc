@@ -8,6 +8,7 @@
 
 #include "bench/terminal/text_table.h"
 #include "models/base/errors.h"
+#include "results/record/statistics.h"
 
 namespace bench {
 namespace {
@@ -34,12 +35,7 @@ double per_image(std::chrono::nanoseconds time, const InputResult& result) {
 
 }  // namespace
 
-double InputResult::median() const {
-  std::vector<double> sorted = images_per_second;
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
+double InputResult::median() const { return results::median(images_per_second); }
 
 InputResult measure_input(const InputOptions& options, int threads, int processors,
                           const std::function<void(int repeat)>& tell) {

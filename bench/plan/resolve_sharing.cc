@@ -259,16 +259,16 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
   if (settings.workload.processes > 1 && flags.variable_update == "collective_all_reduce" &&
       spec == "collective") {
     ranges.clear();  // It describes the towers of one process.
-  } else if (adds_by_mpi(ranges) && settings.workload.all_towers() == 1) {
-    ranges.clear();
-    settings.notices.emplace_back("--all_reduce_spec=mpi: there is only one device");
+  } else if (adds_by_mpi(ranges) &&
+             (settings.workload.all_towers() == 1 || !all_reduces(settings.workload))) {
+    ranges.clear();  // There is nothing to add.
   }
   if (all_reduces(settings.workload)) {
     if (settings.workload.all_towers() > 1) {
       check_sums(settings, flags);
     }
     // A single GPU tries NCCL.
-    if (!spec.empty() && !(ranges.empty() && spec != "auto") &&
+    if (!spec.empty() && (spec == "auto" || !ranges.empty()) &&
         (settings.workload.all_towers() > 1 || adds_by_nccl(ranges))) {
       check_all_reduce_spec(spec, settings.workload.towers, offer_of(settings));
     }
@@ -280,8 +280,6 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
     } else if (spec.empty() && !flags.hierarchical_copy) {
       choose_nccl(settings);
     }
-  } else if (adds_by_mpi(settings.execution.sharing.sums.spec)) {
-    settings.execution.sharing.sums.spec.clear();  // The towers of a process have no use for it.
   }
   if (settings.workload.all_towers() == 1 || !settings.workload.training() ||
       !settings.workload.reduction) {
