@@ -256,12 +256,11 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
     settings.execution.sharing.sums.spec = parse_all_reduce_spec(spec, offer_of(settings));
   }
   auto& ranges = settings.execution.sharing.sums.spec;
-  if (settings.workload.processes > 1 && flags.variable_update == "collective_all_reduce" &&
-      spec == "collective") {
-    ranges.clear();  // It describes the towers of one process.
-  } else if (adds_by_mpi(ranges) &&
-             (settings.workload.all_towers() == 1 || !all_reduces(settings.workload))) {
-    ranges.clear();  // There is nothing to add.
+  const bool within_process = settings.workload.processes > 1 && spec == "collective" &&
+                              flags.variable_update == "collective_all_reduce";
+  const bool adds = settings.workload.all_towers() > 1 && all_reduces(settings.workload);
+  if (within_process || (adds_by_mpi(ranges) && !adds)) {
+    ranges.clear();
   }
   if (all_reduces(settings.workload)) {
     if (settings.workload.all_towers() > 1) {
@@ -277,7 +276,7 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
       try_nccl(settings);
     } else if (settings.execution.sharing.timed) {
       time_nccl(settings);
-    } else if (spec.empty() && !flags.hierarchical_copy) {
+    } else if (ranges.empty()) {
       choose_nccl(settings);
     }
   }
