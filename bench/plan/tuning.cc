@@ -86,6 +86,10 @@ void tell_counts(const CandidateTimer::Counts& counts, std::vector<std::string>&
     notices.push_back(
         fmt::format("{} kernels were not timed: the device does not support them", counts.refused));
   }
+  if (!counts.failed.empty()) {
+    notices.push_back(fmt::format("{} kernels failed when they were timed and are not used: {}",
+                                  counts.failed.size(), counts.failed.front()));
+  }
 }
 
 }  // namespace

@@ -177,6 +177,10 @@ std::optional<double> CandidateTimer::measure(const Graph& graph, const Node& no
   double seconds = 0;
   try {
     seconds = settled_seconds([&] { return sample(run); });
+  } catch (const DeviceError& error) {
+    check_device(candidate, error);
+    counts_.failed.push_back(fmt::format("{}: {}", candidate.implementation, error.what()));
+    return std::nullopt;
   } catch (...) {
     finish(*stream_);
     throw;
@@ -190,6 +194,19 @@ double CandidateTimer::sample(Run& run) {
   stream_->fill(flushed_->data(), std::byte{0}, flushed_bytes_);
   return timer_.seconds(
       *stream_, [&] { run.kernel->launch(*stream_, run.inputs, run.outputs, run.workspace); });
+}
+
+void CandidateTimer::check_device(const Candidate& candidate, const DeviceError& error) {
+  // A library may refuse at execution what it accepted before. After an illegal access, however,
+  // every call fails.
+  finish(*stream_);
+  try {
+    stream_->fill(flushed_->data(), std::byte{0}, flushed_bytes_);
+    stream_->synchronize();
+  } catch (const DeviceError&) {
+    throw DeviceError(fmt::format("the device cannot be used since the kernel {} ran: {}",
+                                  candidate.implementation, error.what()));
+  }
 }
 
 void CandidateTimer::warm_up() {

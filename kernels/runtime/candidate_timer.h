@@ -7,9 +7,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/backend.h"
 #include "kernels/runtime/kernel_timer.h"
+#include "models/base/errors.h"
 #include "models/base/watch.h"
 
 namespace bench {
@@ -34,8 +36,8 @@ class CandidateTimer {
   CandidateTimer& operator=(const CandidateTimer&) = delete;
 
   /// Empty for a candidate that needs more memory than available, or whose kernel the device
-  /// refuses to create. Candidates of one implementation for equal nodes are timed once. Throws
-  /// DeviceError if a launch fails.
+  /// refuses to create or to run. Candidates of one implementation for equal nodes are timed once.
+  /// Throws DeviceError if the device cannot be used after a candidate failed.
   std::optional<double> seconds(const Graph& graph, const Node& node, const Candidate& candidate);
 
   /// The outcomes of the requested candidates; equal ones count once.
@@ -43,6 +45,8 @@ class CandidateTimer {
     std::int64_t timed = 0;
     std::int64_t too_large = 0;
     std::int64_t refused = 0;
+    /// Candidates that failed when they ran: the implementation and the error of each.
+    std::vector<std::string> failed;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
@@ -50,6 +54,9 @@ class CandidateTimer {
   struct Run;
   std::optional<double> measure(const Graph& graph, const Node& node, const Candidate& candidate);
   double sample(Run& run);
+  /// Returns if the device still works after a candidate failed with `error`. Throws DeviceError
+  /// with the candidate's name if not.
+  void check_device(const Candidate& candidate, const DeviceError& error);
   void warm_up();
   /// A block of numbers of the type, which is copied into memory.
   const DeviceMemory& numbers(DType dtype);

@@ -27,6 +27,8 @@ struct Way {
   bool deterministic = true;
   /// The device refuses to create this kernel.
   bool refused = false;
+  /// Launches of this kernel fail.
+  bool fails = false;
 };
 
 /// Offers each of another backend's candidates in several ways, which the estimates prefer in their
@@ -60,7 +62,7 @@ class SeveralWaysBackend final : public ForwardingBackend {
           if (way.refused) {
             throw DeviceError(fmt::format("the kernel {} does not exist", way.name));
           }
-          return std::make_unique<TimedKernel>(*this, make(), way.seconds);
+          return std::make_unique<TimedKernel>(*this, make(), way);
         };
       }
     }
@@ -70,20 +72,23 @@ class SeveralWaysBackend final : public ForwardingBackend {
  private:
   class TimedKernel final : public Kernel {
    public:
-    TimedKernel(SeveralWaysBackend& backend, std::unique_ptr<Kernel> inner, double seconds)
-        : backend_(backend), inner_(std::move(inner)), seconds_(seconds) {}
+    TimedKernel(SeveralWaysBackend& backend, std::unique_ptr<Kernel> inner, Way way)
+        : backend_(backend), inner_(std::move(inner)), way_(std::move(way)) {}
     void launch(Stream& stream, std::span<const TensorView> inputs,
                 std::span<const TensorView> outputs, void* workspace) override {
       backend_.look(stream, inputs);
+      if (way_.fails) {
+        throw DeviceError("the launch failed");
+      }
       inner_->launch(stream, inputs, outputs, workspace);
-      backend_.clock_.now += seconds_;
+      backend_.clock_.now += way_.seconds;
       ++backend_.clock_.launches;
     }
 
    private:
     SeveralWaysBackend& backend_;
     std::unique_ptr<Kernel> inner_;
-    double seconds_;
+    Way way_;
   };
 
   std::unique_ptr<Backend> owned_;

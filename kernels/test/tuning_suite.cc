@@ -115,6 +115,13 @@ TEST_P(Tuning, SkipsKernelsThatTheDeviceRefuses) {
   EXPECT_EQ(tuned.counts.refused, 1);
 }
 
+TEST_P(Tuning, SkipsAndNamesKernelsThatFail) {
+  Tuned tuned(GetParam(),
+              {{.name = "slow", .seconds = 3}, {.name = "fast", .seconds = 1, .fails = true}});
+  EXPECT_THAT(tuned.ways_of(two_convolutions()), Each(EndsWith(":slow")));
+  EXPECT_THAT(tuned.counts.failed, ElementsAre(EndsWith(":fast: the launch failed")));
+}
+
 TEST_P(Tuning, SkipsKernelsThatDoNotRepeatOnRequest) {
   Tuned tuned(GetParam(), {{.name = "slow", .seconds = 3},
                            {.name = "fast", .seconds = 1, .deterministic = false},

@@ -28,12 +28,18 @@ class Verdict:
     summary: str
 
 
+# Flags without fusion in cuDNN, tuning and recorded steps.
+SAFE = ("--conv_statistics=false", "--conv_prologue=false", "--autotune=off", "--cuda_graph=off")
 # Time limit of the shortest commands.
 SHORT_SECONDS = 20
 
 
 class PartError(RuntimeError):
     """A part cannot continue. The message gives the reason."""
+
+
+class HopelessError(PartError):
+    """No later part can succeed either."""
 
 
 def _ignore(line: str) -> None:

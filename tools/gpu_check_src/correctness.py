@@ -5,23 +5,30 @@ import json
 import os
 from typing import Any, Callable, Iterator, Sequence
 
-from .check import SHORT_SECONDS, Check, State, Verdict
+from .check import SAFE, SHORT_SECONDS, Check, HopelessError, State, Verdict
 from .readers import Suite, differences, verified
-from .runner import TIME_LIMIT
+from .runner import NO_TIME, TIME_LIMIT
 
 # Number of processes that share a card, so that the host computes at the same time.
 _MOST_PROCESSES = 8
+# After an illegal access, the rest of a process's tests would fail too. So each process has few tests.
+_SHARDS_PER_PROCESS = 4
 _SHOWN = 20
+# The exit status of gpu_conformance if the device cannot be used any more.
+_DEVICE_LOST = 3
 # Interval for checking signals.
 _WAIT_SECONDS = 1
+_FIRST_RUNS = {
+    "lenet, f32": ("--model=lenet", "--batch_size=32", "--num_warmup_batches=2", "--num_batches=3"),
+    "resnet50, f16, batch 32": ("--model=resnet50", "--batch_size=32", "--dtype=f16", "--cuda_graph=on",
+                                "--num_warmup_batches=2", "--num_batches=3"),
+}
 _SANITIZED = ("lenet --batch_size=4", "resnet20 --data_name=cifar10 --batch_size=4")
 
 
 def properties(check: Check) -> Verdict:
     """Prints the card and its software, and a fixture for --plan_for."""
-    check.runner.run(["nvidia-smi"], SHORT_SECONDS)
-    check.runner.run(["nvidia-smi", "-q"], SHORT_SECONDS)
-    outcome = check.ours("gpu_properties", limit=SHORT_SECONDS)
+    outcome = check.ours("gpu_properties")
     if not outcome.ended_well:
         return Verdict(State.FAILED, outcome.why())
     try:
@@ -39,7 +46,27 @@ def properties(check: Check) -> Verdict:
             continue
         for difference in differences(gpu["for_cudnn"], gpu["of_cudnn"]):
             check.say(f"the descriptions differ: {difference}")
+    # For the log. On some machines they are slow.
+    for flags in ([], ["-q"]):
+        check.runner.run(["nvidia-smi", *flags], min(SHORT_SECONDS, check.left()))
     return Verdict(State.PASSED, f"{found['gpus'][0]['description']['name']}, {', '.join(found['libraries'])}")
+
+
+def start(check: Check) -> Verdict:
+    """Trains a small network and ResNet-50 for some steps. If all of these runs fail, the check ends."""
+    good, bad = [], []
+    for name, flags in _FIRST_RUNS.items():
+        for suffix, more in (("", ()), (", safe flags", SAFE)):
+            outcome = check.ours("bench", "--device=gpu", *flags, *more, name=name + suffix)
+            (good if outcome.ended_well else bad).append(name + suffix)
+            check.say(f"{name + suffix:28} {'ran' if outcome.ended_well else outcome.why()} ({outcome.seconds:.1f} s)")
+            if outcome.ended_well:
+                break
+    if not good:
+        raise HopelessError("no run succeeded, so that no other part can")
+    if bad:
+        return Verdict(State.FAILED, f"failed: {', '.join(bad)}")
+    return Verdict(State.PASSED, f"{len(good)} networks trained")
 
 
 def _side_by_side(check: Check, most: int, work: Callable[..., Any], items: Sequence[tuple]) -> Iterator[Any]:
@@ -63,9 +90,11 @@ def _shard(check: Check, number: int, count: int) -> tuple[Suite, str]:
     outcome = check.ours("gpu_conformance", "--gtest_shuffle", "--gtest_random_seed=1", "--gtest_color=no",
                          name=f"shard {number}", on_line=suite.read,
                          environment={"GTEST_TOTAL_SHARDS": str(count), "GTEST_SHARD_INDEX": str(number)})
+    if outcome.status == _DEVICE_LOST:
+        return suite, f"the device cannot be used since {suite.open}; tests that did not run: {suite.left}"
     if outcome.status is not None and outcome.status not in (0, 1):
         return suite, f"{outcome.why()}{f', in {suite.open}' if suite.open else ''}"
-    if outcome.status is None and not outcome.reason.startswith(TIME_LIMIT):
+    if outcome.status is None and not outcome.reason.startswith((TIME_LIMIT, NO_TIME)):
         return suite, outcome.reason
     if outcome.status == 1 and not suite.failed:
         return suite, outcome.why()
@@ -74,14 +103,15 @@ def _shard(check: Check, number: int, count: int) -> tuple[Suite, str]:
 
 def conformance(check: Check) -> Verdict:
     """Compares every op in every type and layout with the reference."""
-    count = max(1, min(_MOST_PROCESSES, len(os.sched_getaffinity(0)) // 2))
+    processes = max(1, min(_MOST_PROCESSES, len(os.sched_getaffinity(0)) // 2))
+    count = processes * _SHARDS_PER_PROCESS
     total, faults = Suite(), []
-    for suite, fault in _side_by_side(check, count, _shard, [(number, count) for number in range(count)]):
+    for suite, fault in _side_by_side(check, processes, _shard, [(number, count) for number in range(count)]):
         total.add(suite)
         faults += [fault] if fault else []
     for fault in faults:
         check.say(f"a process failed: {fault}")
-    for name in sorted(total.failed)[:_SHOWN]:
+    for name in list(total.failed)[:_SHOWN]:
         check.say(f"failed: {name}")
     if len(total.failed) > _SHOWN:
         check.say(f"{len(total.failed) - _SHOWN} more failures are in the log")

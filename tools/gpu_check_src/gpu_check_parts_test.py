@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from gpu_check_src import correctness, speed, towers  # noqa: E402
 from gpu_check_src.budget import Budget  # noqa: E402
-from gpu_check_src.check import Check, PartError, State, Verdict  # noqa: E402
+from gpu_check_src.check import Check, HopelessError, PartError, State, Verdict  # noqa: E402
 from gpu_check_src.machine import Machine  # noqa: E402
 from gpu_check_src.runner import Log, Runner  # noqa: E402
 
@@ -96,11 +96,22 @@ class PartsTest(WithMachine):
         self.assertEqual(correctness.properties(self.check()).summary,
                          "exited with status 2: this host has no usable GPU")
 
+    def test_a_start_without_any_run_ends_the_check(self):
+        self.bench("true")
+        self.assertEqual(correctness.start(self.check()), Verdict(State.PASSED, "2 networks trained"))
+        self.bench("""case "$*" in *--autotune=off*) ;; *) echo 'bench: refused'; exit 1 ;; esac""")
+        self.assertEqual(correctness.start(self.check()),
+                         Verdict(State.FAILED, "failed: lenet, f32, resnet50, f16, batch 32"))
+        self.says("lenet, f32, safe flags       ran")
+        self.bench("echo 'bench: refused'; exit 1")
+        with self.assertRaisesRegex(HopelessError, "no run succeeded"):
+            correctness.start(self.check())
+
     def test_conformance_joins_its_shards_and_names_failures(self):
         self.program("gpu_conformance", 'echo "$GTEST_SHARD_INDEX of $GTEST_TOTAL_SHARDS" >>shards; cat suite; exit 1')
         with mock.patch.object(os, "sched_getaffinity", return_value=set(range(4))):
             verdict = correctness.conformance(self.check())
-        self.assertEqual(sorted((self.root / "shards").read_text().split("\n")), ["", "0 of 2", "1 of 2"])
+        self.assertEqual(sorted((self.root / "shards").read_text().split("\n")), ["", *[f"{i} of 8" for i in range(8)]])
         self.assertEqual(verdict.state, State.FAILED)
         self.says("failed: F16/Conformance.Matches/gpu_f16_nhwc_pool")
 
@@ -109,6 +120,11 @@ class PartsTest(WithMachine):
         self.assertEqual(correctness.conformance(self.check()).state, State.FAILED)
         self.says("SIGSEGV")
         self.says("in F16/Conformance.Matches/gpu_f16_nhwc_relu")
+
+    def test_a_conformance_that_loses_the_device_names_the_test_and_those_that_did_not_run(self):
+        self.program("gpu_conformance", "grep -v -e FAILED suite; exit 3")
+        self.assertEqual(correctness.conformance(self.check()).state, State.FAILED)
+        self.says("the device cannot be used since F16/Conformance.Matches/gpu_f16_nhwc_relu; tests that did not run: 1")
 
     def test_a_conformance_without_failures_at_its_limit_is_unfinished(self):
         self.program("gpu_conformance", "grep -v -e FAILED suite; exec sleep 100")
@@ -169,9 +185,15 @@ class PartsTest(WithMachine):
         self.assertEqual(verdict.state, State.PASSED)
         self.assertIn("bench is 2.00 times as fast as the fastest torch", verdict.summary)
         self.assertEqual((self.root / "resnet50_v1.5.json").read_text(), record(100))
-        # A round is one run of ours and three of PyTorch's. The profile follows our first run.
+        # The profile follows our first run. PyTorch compiles once, at the end, between two runs of ours.
         turns = (self.root / "turns").read_text().split()
-        self.assertEqual(turns, ["ours", *["theirs"] * 3, "ours", *["ours", *["theirs"] * 3] * 2])
+        self.assertEqual(turns, ["ours", *["ours", "theirs", "theirs"] * 2, "theirs", "ours"])
+
+    def test_a_bench_that_fails_is_tried_again_without_its_options(self):
+        self.bench("""case "$*" in *--autotune=off*--cuda_graph=off*) cp rate "$record" ;;
+            *) echo 'bench: refused'; exit 1 ;; esac""")
+        self.assertEqual(speed.against_torch(self.check()).state, State.FAILED)
+        self.says("--cuda_graph=off: 100.0 images/s")
 
     def test_without_torch_bench_runs_alone(self):
         self.bench()

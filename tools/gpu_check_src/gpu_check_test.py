@@ -68,7 +68,7 @@ class ReadersTest(unittest.TestCase):
         text = SUITE + "[       OK ] F16/Conformance.Matches/gpu_f16_nhwc_relu (3 ms)\n" + _SUITE_END
         suite = readers.suite_of(text.splitlines())
         self.assertEqual((suite.done, suite.tests, suite.open), (4, 4, ""))
-        self.assertEqual(suite.failed, {"F16/Conformance.Matches/gpu_f16_nhwc_pool"})
+        self.assertEqual(set(suite.failed), {"F16/Conformance.Matches/gpu_f16_nhwc_pool"})
 
     def test_verdicts_and_models_are_read_from_their_tables(self):
         self.assertEqual(readers.verified(VERIFIED.splitlines()),

@@ -1,5 +1,6 @@
 """Finds our programs, CUDA's libraries and tools, and a Python with PyTorch on this machine."""
 
+import ctypes
 import glob
 import os
 import re
@@ -8,12 +9,14 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Mapping, Sequence
+from typing import Callable, Mapping, Sequence
 
 _ROOT = Path(__file__).resolve().parents[2]
 # Possible folders of the toolkit.
 _TOOLKITS = ("/usr/local/cuda*/lib64", "/usr/local/cuda*/lib", "/usr/local/cuda*/targets/*/lib", "/opt/cuda/lib64")
+_ASK_CUDNN = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).cudnnGetVersion())"
 _WHEELS = "import sys; print('\\n'.join(path + '/nvidia' for path in sys.path if path.endswith('-packages')))"
+_NCCL = "libnccl.so.2"
 _ASK_SECONDS = 20
 # Time for the first import of PyTorch from a disk.
 _IMPORT_SECONDS = 90
@@ -85,6 +88,15 @@ def check_card() -> None:
                        f"{f'; CUDA_VISIBLE_DEVICES is {chosen!r}' if chosen is not None else ''}")
 
 
+def keep_card_ready() -> None:
+    """Keeps the driver initialised until this program ends. On some machines each program would otherwise initialise the
+    card again, which takes seconds."""
+    try:
+        ctypes.CDLL("libcuda.so.1").cuInit(0)
+    except OSError:
+        pass
+
+
 def torch_script() -> Path:
     return _ROOT / "tools/peers/torch_cnn.py"
 
@@ -111,27 +123,49 @@ class Libraries:
     """Returns folders to search, and the libraries that none of them has."""
     folders: tuple[Path, ...] = ()
     missing: tuple[str, ...] = ()
+    # NCCL, which bench opens by its name, if the loader's path does not have it.
+    nccl: Path | None = None
 
     def environment(self) -> dict[str, str]:
         given = os.environ.get("LD_LIBRARY_PATH")
         paths = [*map(str, self.folders), *([given] if given else [])]
-        return {"LD_LIBRARY_PATH": ":".join(paths)} if paths else {}
+        found = {"LD_LIBRARY_PATH": ":".join(paths)} if paths else {}
+        if self.nccl is not None and "BENCH_NCCL_LIBRARY" not in os.environ:
+            found["BENCH_NCCL_LIBRARY"] = str(self.nccl)
+        return found
 
 
-def find_libraries(names: Sequence[str], own: Path, folders: Sequence[Path], cached: str) -> Libraries:
-    """Returns the folders of the libraries that neither the bundle (`own`) nor the loader's cache has."""
+def _version_of_cudnn(library: Path) -> int:
+    """Returns 91900 for 9.19.0, and 0 if it cannot be asked."""
+    answer = _printed([sys.executable, "-c", _ASK_CUDNN, str(library)]).strip()
+    return int(answer) if answer.isdigit() else 0
+
+
+def find_libraries(names: Sequence[str], own: Path, folders: Sequence[Path], cached: str,
+                   version: Callable[[Path], int] = _version_of_cudnn) -> Libraries:
+    """Returns the folders of the libraries that neither the bundle (`own`) nor the loader's cache has, and of the newest
+    cuDNN: bench needs a new one, and machines with PyTorch often have two."""
     chosen: list[Path] = []
     missing = []
     for name in names:
-        known = re.findall(rf"^\s*{re.escape(name)} .*=> (.*)$", cached, re.MULTILINE)
-        if any(path.exists() for path in (own / name, *map(Path, known))):
-            continue
+        known = [Path(path) for path in re.findall(rf"^\s*{re.escape(name)} .*=> (.*)$", cached, re.MULTILINE)]
+        known = [path for path in known if path.exists()]
         having = [folder for folder in folders if (folder / name).exists()]
+        if (own / name).exists():
+            continue
+        if known and name.startswith("libcudnn.") and having:
+            newest = max(having, key=lambda folder: version(folder / name))
+            if version(newest / name) > version(known[0]):
+                chosen.insert(0, newest)
+        if known:
+            continue
         if not having:
             missing.append(name)
         elif not set(having) & set(chosen):
             chosen.append(having[0])
-    return Libraries(tuple(chosen), tuple(missing))
+    nccl = None if f"{_NCCL} " in cached else next(
+        (folder / _NCCL for folder in folders if (folder / _NCCL).exists()), None)
+    return Libraries(tuple(chosen), tuple(missing), nccl)
 
 
 def library_folders(pythons: Sequence[str]) -> list[Path]:

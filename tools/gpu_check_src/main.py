@@ -9,8 +9,8 @@ from typing import Callable, Sequence
 
 from . import correctness, speed, towers
 from .budget import Budget
-from .check import Check, PartError, State, Verdict
-from .machine import Machine, MachineError, check_card, find_bench, find_plugin, look_around
+from .check import Check, HopelessError, PartError, State, Verdict
+from .machine import Machine, MachineError, check_card, find_bench, find_plugin, keep_card_ready, look_around
 from .marks import Found, marks
 from .runner import Log, Runner
 
@@ -30,7 +30,8 @@ _LEAST_SECONDS = 3
 Part = Callable[[Check], Verdict]
 # The most important parts first, each with its weight in the division of the time.
 PARTS: dict[str, tuple[float, Part]] = {
-    "properties": (10, correctness.properties),
+    "properties": (20, correctness.properties),
+    "start": (20, correctness.start),
     "conformance": (110, correctness.conformance),
     "verify": (70, correctness.verify),
     "torch": (200, speed.against_torch),
@@ -71,6 +72,8 @@ def run_part(check: Check, name: str, part: Part) -> Verdict:
     check.say(f"== {name}: {part.__doc__.splitlines()[0]} ({check.left():.0f} s)")
     try:
         verdict = part(check)
+    except HopelessError:
+        raise
     except PartError as error:
         verdict = Verdict(State.FAILED, str(error))
     except Exception as error:  # pylint: disable=broad-exception-caught
@@ -113,6 +116,11 @@ def check_all(check: Check, names: Sequence[str], parts: dict[str, tuple[float, 
     try:
         for name in names:
             verdicts[name] = run_part(check, name, parts[name][1])
+    except HopelessError as error:
+        check.say(f"== {name}: {State.FAILED.value}: {error}")
+        verdicts[name] = Verdict(State.FAILED, str(error))
+        for other in list(names)[list(names).index(name) + 1:]:
+            verdicts[other] = Verdict(State.NOT_REACHED, f"{name} failed")
     except KeyboardInterrupt:
         check.runner.close()
         return verdicts, False
@@ -125,6 +133,7 @@ def main(arguments: Sequence[str]) -> int:
         bench = find_bench(options.bench)
         plugin = find_plugin(bench)
         check_card()
+        keep_card_ready()
         options.output.mkdir(parents=True, exist_ok=True)
         log = Log(options.output / "gpu_check.log")
         budget = Budget(options.seconds, {name: PARTS[name][0] for name in options.parts})

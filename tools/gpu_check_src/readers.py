@@ -17,7 +17,8 @@ class Suite:
     """The output of a GoogleTest process, which may have been killed."""
     tests: int = 0
     passed: set[str] = field(default_factory=set)
-    failed: set[str] = field(default_factory=set)
+    # In the order in which they ended.
+    failed: dict[str, None] = field(default_factory=dict)
     skipped: set[str] = field(default_factory=set)
     # Tests that began but did not end.
     open: str = ""
@@ -31,7 +32,10 @@ class Suite:
         if kind == "RUN":
             self.open = name
             return
-        {"OK": self.passed, "FAILED": self.failed, "SKIPPED": self.skipped}[kind].add(name)
+        if kind == "FAILED":
+            self.failed[name] = None
+        else:
+            (self.passed if kind == "OK" else self.skipped).add(name)
         self.open = ""
 
     def add(self, other: "Suite") -> None:
@@ -43,6 +47,11 @@ class Suite:
     @property
     def done(self) -> int:
         return len(self.passed) + len(self.failed) + len(self.skipped)
+
+    @property
+    def left(self) -> int:
+        """Returns the number of tests that did not begin."""
+        return self.tests - self.done - bool(self.open)
 
 
 def suite_of(lines: Sequence[str]) -> Suite:

@@ -13,6 +13,8 @@ from typing import Callable, Mapping, Sequence
 _GRACE_SECONDS = 2
 # The beginning of the reason of a program that took too long.
 TIME_LIMIT = "stopped at its time limit"
+# The reason of a program that did not start because the time was over.
+NO_TIME = "no time left"
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Runner:
         label = f"[{name}] " if name else ""
         self._log.write(f"{label}$ {' '.join(words)}")
         if limit_seconds <= 0:
-            return Outcome(None, (), 0.0, "no time left")
+            return Outcome(None, (), 0.0, NO_TIME)
         try:
             process = self._start(words, environment)
         except OSError as error:

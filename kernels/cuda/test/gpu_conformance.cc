@@ -1,8 +1,10 @@
 // The conformance suite on this machine's GPU, through the library that bench opens. Without a GPU
-// it reports this and exits with 77. Flags are GoogleTest's; GTEST_TOTAL_SHARDS and
-// GTEST_SHARD_INDEX divide the suite among processes.
+// it reports this and exits with 77. If the device cannot be used any more, it exits with 3. Flags
+// are GoogleTest's; GTEST_TOTAL_SHARDS and GTEST_SHARD_INDEX divide the suite among processes.
 
 #include <algorithm>
+#include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <string_view>
 
@@ -14,6 +16,7 @@ namespace bench {
 namespace {
 
 constexpr int kSkipped = 77;
+constexpr int kDeviceLost = 3;
 
 std::unique_ptr<Backend> make_present() { return open_gpu_provider().make_backend(0, {}); }
 
@@ -49,6 +52,24 @@ TEST(SharedSums, LeaveTheSameBitsWhicheverBlockComesLast) {
   }
 }
 
+/// After an illegal access, every later call of the process fails. Then the process ends after the
+/// test in which it happened.
+class DeviceWatch : public testing::EmptyTestEventListener {
+  void OnTestEnd(const testing::TestInfo& test) override {
+    if (!test.result()->Failed()) {
+      return;
+    }
+    try {
+      const auto gpu = make_present();
+      gpu->make_stream()->synchronize();
+      static_cast<void>(gpu->allocate(1));
+    } catch (const std::exception& error) {
+      std::cout << "the device cannot be used any more: " << error.what() << std::endl;
+      std::_Exit(kDeviceLost);
+    }
+  }
+};
+
 int run(int argc, char** argv) {
   const bool asks_for_help =
       std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--help"; });
@@ -72,6 +93,7 @@ int run(int argc, char** argv) {
     return kSkipped;
   }
   std::cout << "on " << found.gpus.front().name << ", with " << found.provider->libraries() << "\n";
+  testing::UnitTest::GetInstance()->listeners().Append(new DeviceWatch);
   return RUN_ALL_TESTS();
 }
 
