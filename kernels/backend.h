@@ -202,6 +202,9 @@ class Backend {
   /// host.
   [[nodiscard]] virtual bool reaches(const void* /*memory*/) { return false; }
   [[nodiscard]] virtual MemoryTraits memory_traits() const { return {}; }
+  /// Returns true if gradients of convolutions' filters have the precision of the activations'
+  /// type, even if they are stored in f32.
+  [[nodiscard]] virtual bool narrow_filter_gradients() const { return false; }
   /// The threads that the device computes with, if any, for host work in between. The backend must
   /// outlive them. Only the host thread that uses the backend may use them.
   [[nodiscard]] virtual HostThreads host_threads() { return {}; }

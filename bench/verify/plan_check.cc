@@ -32,6 +32,7 @@ PlanCheck::PlanCheck(Executor& executor, Backend& backend, const Graph& small, s
     : plan_(executor.plan()),
       small_(small),
       threads_(backend.host_threads()),
+      narrow_filter_gradients_(backend.narrow_filter_gradients()),
       memory_(plan_check_memory(small, threads_.count)),
       reader_(backend, executor.stream(), memory_.whole),
       copies_(static_cast<double>(batch) / static_cast<double>(images)) {
@@ -197,9 +198,12 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
       continue;
     }
     const TensorType& type = plan_.buffers[step.step.outputs[i]].type;
+    const DType precision = narrow_filter_gradients_ && node.op == &kConv2dBackwardWeights
+                                ? plan_.buffers[step.step.inputs[0]].type.dtype
+                                : type.dtype;
     const double factor = factor_of(node, small_.shape(node.outputs[i]), type.shape);
     const Distances found = distances(actual[i], expected[i], factor);
-    CheckedKernel judged = judge(found, {}, type.dtype, expected[i].size());
+    CheckedKernel judged = judge(found, {}, precision, expected[i].size());
     if (!(judged.deviation <= judged.tolerance)) {
       if (moved.empty()) {
         moved = reference.compute_moved(moved_shares(small_, node, type.dtype));
@@ -207,7 +211,7 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
       Distance carried = distances(moved[i], expected[i]).difference;
       carried.norm *= factor;
       carried.largest *= factor;
-      judged = judge(found, carried, type.dtype, expected[i].size());
+      judged = judge(found, carried, precision, expected[i].size());
     }
     outputs.push_back(judged);
   }

@@ -61,6 +61,7 @@ class PlanCheck {
   const LoweredGraph& plan_;
   const Graph& small_;
   HostThreads threads_;
+  bool narrow_filter_gradients_;
   PlanCheckMemory memory_;
   CanonicalReader reader_;
   /// How many copies of the compared images a batch holds.

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "models/base/errors.h"
+#include "models/ops/batch_norm.h"
 #include "models/ops/conv2d.h"
 
 namespace bench {
@@ -117,6 +118,18 @@ double moved_share_between(DType dtype) {
 
 std::vector<double> moved_shares(const Graph& graph, const Node& node, DType dtype) {
   std::vector<double> shares(node.inputs.size(), moved_share(dtype));
+  if (node.op == &kBatchNormBackward) {
+    const auto& attributes = node.attributes.as<BatchNormAttributes>();
+    if (attributes.epilogue.residual) {
+      // A kernel may round the residual's gradient before it adds it up.
+      const double between = moved_share_between(graph.type(node.inputs[0]).dtype);
+      shares[0] = between;
+      if (const int second = batch_norm_backward_inputs(attributes).second_dy; second >= 0) {
+        shares[static_cast<std::size_t>(second)] = between;
+      }
+    }
+    return shares;
+  }
   if (!has_prologue(node)) {
     return shares;
   }

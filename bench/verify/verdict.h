@@ -41,7 +41,8 @@ double moved_share(DType dtype);
 /// one rounding each for a normalised tensor and its factors.
 double moved_share_between(DType dtype);
 /// The share by which to move each input of a node, to find how far rounding propagates to an
-/// output of `dtype`. It is moved_share(), or moved_share_between() for inputs of a prologue.
+/// output of `dtype`. It is moved_share(), or moved_share_between() for inputs of a prologue and
+/// for gradients that a residual receives.
 std::vector<double> moved_shares(const Graph& graph, const Node& node, DType dtype);
 
 /// Compares a result of `elements` elements with the rounding that `dtype` allows, by norm or

@@ -147,8 +147,10 @@ void add_case_gradients(Graph& graph, const Node& node, std::span<const ValueId>
 
 }  // namespace
 
-GraphRunner::GraphRunner(const Graph& graph, Backend& backend, DataFormat format)
-    : executor_(graph, backend, {.format = format, .poison = true}) {}
+GraphRunner::GraphRunner(const Graph& graph, Backend& backend, DataFormat format,
+                         bool deterministic)
+    : executor_(graph, backend,
+                {.format = format, .deterministic = deterministic, .poison = true}) {}
 
 void GraphRunner::set(const std::string& name, std::span<const double> values) {
   for (const Variable& variable : graph().variables()) {
@@ -257,7 +259,7 @@ CaseData rounded(const KernelCase& kernel_case, DType dtype, CaseData data) {
 CaseRunner::CaseRunner(KernelCase kernel_case, const CaseOptions& options, Backend& backend)
     : case_(std::move(kernel_case)),
       dtype_(options.dtype),
-      runner_(case_graph(case_, options), backend, options.format) {}
+      runner_(case_graph(case_, options), backend, options.format, options.deterministic) {}
 
 CaseOutputs CaseRunner::run(const CaseData& data) {
   for (std::size_t i = 0; i < data.inputs.size(); ++i) {

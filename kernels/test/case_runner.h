@@ -19,7 +19,7 @@ std::vector<double> to_values(DType dtype, std::span<const std::byte> bytes);
 /// canonical order, whatever the tensors' element types.
 class GraphRunner {
  public:
-  GraphRunner(const Graph& graph, Backend& backend, DataFormat format);
+  GraphRunner(const Graph& graph, Backend& backend, DataFormat format, bool deterministic = false);
 
   /// Sets the value of a graph input or a variable.
   void set(const std::string& name, std::span<const double> values);
@@ -49,6 +49,8 @@ struct CaseOptions {
   Weights weights = Weights::inputs;
   /// Appends the op's gradient rule, if it has one.
   bool gradients = true;
+  /// Uses only kernels that give the same bits each time.
+  bool deterministic = false;
 };
 
 /// Inputs "in0".. (floating ones all want a gradient) and "dout0", the node, outputs "out0".. and

@@ -32,8 +32,6 @@ struct BackendUnderTest {
   /// The backend has no kernels for u8 and s8. Cases with such values are skipped; a case that it
   /// supports nevertheless fails.
   bool lacks_quanta = false;
-  /// Gradients of convolutions' filters have the precision of the activations' type.
-  bool narrow_filter_gradients = false;
 };
 std::ostream& operator<<(std::ostream& out, const BackendUnderTest& backend);
 

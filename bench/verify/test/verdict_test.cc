@@ -77,6 +77,25 @@ TEST(MovedShares, AreLargerOnlyForTheInputsOfAPrologue) {
   EXPECT_EQ(shares(2), (std::vector{few, between, between, between, between, between}));
 }
 
+TEST(MovedShares, AreLargerForTheGradientsOfAResidual) {
+  Graph graph;
+  const TensorType x{.dtype = DType::f16, .shape = {2, 4, 3, 3}};
+  std::vector<ValueId> inputs{graph.add_input("dy", x), graph.add_input("x", x)};
+  for (const char* name : {"gamma", "mean", "variance"}) {
+    inputs.push_back(graph.add_input(name, {.shape = {4}}));
+  }
+  graph.add_node(kBatchNormBackward, "plain", BatchNormAttributes{}, inputs);
+  inputs.push_back(graph.add_input("second dy", x));
+  graph.add_node(kBatchNormBackward, "residual",
+                 BatchNormAttributes{.epilogue = {.residual = true}, .two_gradients = true},
+                 inputs);
+  const double few = moved_share(DType::f32);
+  const double between = moved_share_between(DType::f16);
+  EXPECT_EQ(moved_shares(graph, graph.nodes()[0], DType::f32), (std::vector(5, few)));
+  EXPECT_EQ(moved_shares(graph, graph.nodes()[1], DType::f32),
+            (std::vector{between, few, few, few, few, between}));
+}
+
 TEST(Judge, SeesOneElementThatIsFarOff) {
   const Distance whole{.norm = 100, .largest = 1};
   EXPECT_TRUE(passes({.difference = {5e-3, 5e-3}, .result = whole}, DType::f32));

@@ -132,6 +132,8 @@ class CudaBackend final : public Backend {
     return index_ >= 0 && reaches_memory(index_, memory);
   }
 
+  [[nodiscard]] bool narrow_filter_gradients() const override { return true; }
+
   [[nodiscard]] MemoryTraits memory_traits() const override {
     return {.alignment = kAlignment,
             .free_bytes = index_ >= 0 ? free_gpu_memory(index_)

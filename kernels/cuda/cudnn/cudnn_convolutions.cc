@@ -20,7 +20,8 @@ std::string version_text(std::size_t version) {
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
-/// A handle for the current device, created at its first use: planning needs no handle.
+/// A handle for the current device, created at its first use. Planning for a described device needs
+/// none.
 class Handle {
  public:
   Handle() = default;
@@ -163,8 +164,11 @@ std::vector<std::int64_t> key_of(const ConvolutionProblem& problem) {
 
 class CudnnConvolutions final : public Convolutions {
  public:
-  CudnnConvolutions(const DeviceProperties& device, bool tf32)
-      : device_(device_descriptor(device)), capability_(device.capability), tf32_(tf32) {}
+  CudnnConvolutions(const DeviceProperties& device, bool tf32, bool present)
+      : device_(device_descriptor(device)),
+        capability_(device.capability),
+        tf32_(tf32),
+        present_(present) {}
 
   std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) override {
     if (!in_one_graph(problem) || !taken(problem)) {
@@ -173,8 +177,10 @@ class CudnnConvolutions final : public Convolutions {
     const std::vector<std::int64_t> key = key_of(problem);
     auto entry = found_.find(key);
     if (entry == found_.end()) {
+      const PlanTarget target =
+          present_ ? PlanTarget{.handle = handle_->get()} : PlanTarget{.device = &device_};
       entry = found_
-                  .emplace(key, find_engines(ConvolutionGraph(problem, nullptr).graph, device_,
+                  .emplace(key, find_engines(ConvolutionGraph(problem, target.handle).graph, target,
                                              {.dtype = problem.dtype,
                                               .tf32 = tf32_,
                                               .compiled = !with_batch_norm(problem)}))
@@ -186,7 +192,9 @@ class CudnnConvolutions final : public Convolutions {
                         .workspace_bytes = engine.workspace_bytes,
                         // Engines for batch norm, which are f16 only, mostly lack the note.
                         .tensor_cores = engine.tensor_cores || with_batch_norm(problem),
-                        .deterministic = engine.deterministic,
+                        // Engines for statistics lack the note too. On an H100, the sums of two
+                        // equal launches differ in their last bits.
+                        .deterministic = engine.deterministic && !problem.statistics,
                         .make = [handle = handle_, problem, engine] {
                           return std::make_unique<CudnnPlan>(handle, problem, engine);
                         }});
@@ -202,8 +210,7 @@ class CudnnConvolutions final : public Convolutions {
   }
 
   /// True if bench uses these engines on the device: only where cuDNN's documentation lists them.
-  /// For other devices, such as 8.9, cuDNN may name some too. With a prologue, the forward's
-  /// engines must also be deterministic; those of 10.0 are not.
+  /// For other devices, such as 8.9, cuDNN may name some too.
   [[nodiscard]] bool taken(const ConvolutionProblem& problem) const {
     constexpr std::array kWithStatistics{80, 86, 90, 100};
     constexpr std::array kWithPrologue{80, 86, 90};
@@ -216,6 +223,8 @@ class CudnnConvolutions final : public Convolutions {
   Descriptor device_;
   int capability_;
   bool tf32_;
+  /// cuDNN's plans for a described device need less workspace than those for a device.
+  bool present_;
   std::map<std::vector<std::int64_t>, std::vector<EngineChoice>> found_;
   /// Outlives the plans.
   std::shared_ptr<Handle> handle_ = std::make_shared<Handle>();
@@ -238,9 +247,10 @@ std::string cudnn_version() { return fmt::format("cuDNN {}", version_text(cudnnG
 
 void check_cudnn_version() { check_cudnn_version(cudnnGetVersion()); }
 
-std::unique_ptr<Convolutions> make_cudnn_convolutions(const DeviceProperties& device, bool tf32) {
+std::unique_ptr<Convolutions> make_cudnn_convolutions(const DeviceProperties& device, bool tf32,
+                                                      bool present) {
   check_cudnn_version();
-  return std::make_unique<CudnnConvolutions>(device, tf32);
+  return std::make_unique<CudnnConvolutions>(device, tf32, present);
 }
 
 }  // namespace bench::cuda

@@ -73,17 +73,28 @@ EngineChoice choice_of(const Descriptor& configuration, const Descriptor& engine
 }
 
 /// The engine configurations that cuDNN returns, best first; may be empty.
-std::vector<Descriptor> configurations(const Descriptor& graph, const Descriptor& device,
+std::vector<Descriptor> configurations(const Descriptor& graph, const PlanTarget& target,
                                        const Question& question) {
   Descriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristic.set_descriptor(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
   heuristic.set_value(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, question.mode);
-  heuristic.set_descriptor(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device);
+  if (target.device != nullptr) {
+    heuristic.set_descriptor(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *target.device);
+  }
   if (!heuristic.try_finalize()) {
     return {};
   }
   return heuristic.descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
                                question.most);
+}
+
+void set_target(Descriptor& plan, const PlanTarget& target) {
+  if (target.handle != nullptr) {
+    plan.set_handle(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, target.handle);
+  }
+  if (target.device != nullptr) {
+    plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *target.device);
+  }
 }
 
 bool same_engine(const EngineChoice& a, const EngineChoice& b) {
@@ -96,9 +107,9 @@ struct Found {
   std::vector<EngineChoice> compiled;
 };
 
-void add_engines(Found& found, const Descriptor& graph, const Descriptor& device,
+void add_engines(Found& found, const Descriptor& graph, const PlanTarget& target,
                  const EngineWish& wish, const Question& question) {
-  for (const Descriptor& configuration : configurations(graph, device, question)) {
+  for (const Descriptor& configuration : configurations(graph, target, question)) {
     const Descriptor engine =
         configuration.descriptor(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     const Notes notes(engine);
@@ -116,8 +127,8 @@ void add_engines(Found& found, const Descriptor& graph, const Descriptor& device
     if (!compiled) {
       // An engine may reject a configuration that a heuristic names.
       Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+      set_target(plan, target);
       plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-      plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device);
       if (!plan.try_finalize()) {
         continue;
       }
@@ -129,11 +140,11 @@ void add_engines(Found& found, const Descriptor& graph, const Descriptor& device
 
 /// The engines that can be compiled, with their workspace.
 std::vector<EngineChoice> compile(const std::vector<EngineChoice>& engines, const Descriptor& graph,
-                                  const Descriptor& device) {
+                                  const PlanTarget& target) {
   std::vector<EngineChoice> result;
   for (EngineChoice choice : engines) {
     try {
-      choice.workspace_bytes = workspace_bytes(make_plan(graph, choice, {.device = &device}));
+      choice.workspace_bytes = workspace_bytes(make_plan(graph, choice, target));
     } catch (const DeviceError&) {
       continue;
     }
@@ -179,17 +190,17 @@ Descriptor device_descriptor(const DeviceProperties& device) {
   return result;
 }
 
-std::vector<EngineChoice> find_engines(const Descriptor& graph, const Descriptor& device,
+std::vector<EngineChoice> find_engines(const Descriptor& graph, const PlanTarget& target,
                                        const EngineWish& wish) {
   Found found;
   for (const Question& question : kQuestions) {
-    add_engines(found, graph, device, wish, question);
+    add_engines(found, graph, target, wish, question);
     if (std::ranges::any_of(found.ready, &EngineChoice::deterministic)) {
       break;
     }
   }
   const bool compiled = found.ready.empty() && wish.compiled;
-  return compiled ? compile(found.compiled, graph, device) : std::move(found.ready);
+  return compiled ? compile(found.compiled, graph, target) : std::move(found.ready);
 }
 
 Descriptor make_plan(const Descriptor& graph, const EngineChoice& choice,
@@ -218,13 +229,8 @@ Descriptor make_plan(const Descriptor& graph, const EngineChoice& choice,
   configuration.finalize();
 
   Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  if (target.handle != nullptr) {
-    plan.set_handle(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, target.handle);
-  }
+  set_target(plan, target);
   plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-  if (target.device != nullptr) {
-    plan.set_descriptor(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *target.device);
-  }
   plan.finalize();
   return plan;
 }

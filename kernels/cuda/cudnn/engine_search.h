@@ -44,22 +44,22 @@ struct EngineWish {
   bool compiled = true;
 };
 
-/// The engines for a graph of one convolution, cuDNN's best first, at most 8. Each makes a plan for
-/// the device. May be empty.
-///
-/// Engines that lose digits are skipped: Fourier transforms, Winograd with large tiles, and inputs
-/// or partial sums in fewer bits. For f32, tensor cores are skipped too unless TF32 is allowed.
-/// Engines compiled at run time are used only if cuDNN has nothing else.
-///
-/// `graph` must have been made without a handle. Needs no GPU.
-std::vector<EngineChoice> find_engines(const Descriptor& graph, const Descriptor& device,
-                                       const EngineWish& wish);
-
 /// Where a plan runs: on the handle's device, or only on a described one.
 struct PlanTarget {
   cudnnHandle_t handle = nullptr;
   const Descriptor* device = nullptr;
 };
+
+/// The engines for a graph of one convolution, cuDNN's best first, at most 8. Each makes a plan for
+/// the target. May be empty.
+///
+/// Engines that lose digits are skipped: Fourier transforms, Winograd with large tiles, and inputs
+/// or partial sums in fewer bits. For f32, tensor cores are skipped too unless TF32 is allowed.
+/// Engines compiled at run time are used only if cuDNN has nothing else.
+///
+/// `graph` must have been made with the target's handle. Without one, it needs no GPU.
+std::vector<EngineChoice> find_engines(const Descriptor& graph, const PlanTarget& target,
+                                       const EngineWish& wish);
 
 /// The finalised plan of a choice. Throws DeviceError if cuDNN refuses.
 Descriptor make_plan(const Descriptor& graph, const EngineChoice& choice, const PlanTarget& target);

@@ -123,7 +123,7 @@ TEST(EngineSearch, AnEngineAndItsKnobsMakeThePlanThatTheHeuristicMeant) {
                                        .window = {.kernel = {3, 3}}};
       const ConvolutionGraph graph(problem, nullptr);
       const std::set<std::string> meant = plans_of_the_heuristic(graph.graph, device);
-      const auto engines = find_engines(graph.graph, device, {.dtype = problem.dtype});
+      const auto engines = find_engines(graph.graph, {.device = &device}, {.dtype = problem.dtype});
       EXPECT_FALSE(engines.empty());
       for (const EngineChoice& engine : engines) {
         const Descriptor plan = make_plan(graph.graph, engine, {.device = &device});
@@ -173,7 +173,8 @@ std::vector<EngineChoice> filter_gradient_engines(DType dtype, DType result, con
   Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   graph.set_descriptor(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
   graph.finalize();
-  return find_engines(graph, device_descriptor(card(chip)), {.dtype = dtype, .tf32 = true});
+  const Descriptor device = device_descriptor(card(chip));
+  return find_engines(graph, {.device = &device}, {.dtype = dtype, .tf32 = true});
 }
 
 TEST(EngineSearch, NoEngineWritesAFilterGradientOf16BitsInF32) {

@@ -2,25 +2,74 @@
 // it reports this and exits with 77. If the device cannot be used any more, it exits with 3. Flags
 // are GoogleTest's; GTEST_TOTAL_SHARDS and GTEST_SHARD_INDEX divide the suite among processes.
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "kernels/cuda/test/gpu_ways.h"
 #include "kernels/gpu_provider.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/base/errors.h"
 #include "models/base/text.h"
+#include "models/ops/conv2d.h"
+#include "models/ops/fully_connected.h"
 
 namespace bench {
 namespace {
 
+constexpr const char* kGpu = "gpu";
 constexpr int kSkipped = 77;
 constexpr int kDeviceLost = 3;
 
 std::unique_ptr<Backend> make_present() { return open_gpu_provider().make_backend(0, {}); }
 
-BackendUnderTest present() { return gpu_under_test("gpu", make_present); }
+BackendUnderTest present() { return gpu_under_test(kGpu, make_present); }
+
+bool has_library_kernels(const KernelCase& one) {
+  return one.op == &kConv2d || one.op == &kConv2dBackwardWeights || one.op == &kFullyConnected;
+}
+
+/// Estimates choose one candidate, but a tuned run may use any of them.
+TEST_P(Conformance, MatchesTheReferenceWithEveryCandidate) {
+  if (std::get<0>(GetParam()).name != kGpu || !has_library_kernels(kernel_case()) ||
+      std::get<1>(GetParam()) == DataFormat::automatic) {
+    return;
+  }
+  if (const std::string why = left_out(); !why.empty()) {
+    GTEST_SKIP() << why;
+  }
+  const CaseData data = rounded(kernel_case(), dtype(), draw_case_data(kernel_case(), test_seed()));
+  const auto oracle = make_reference_backend();
+  const CaseOutputs expected = CaseRunner(kernel_case(), {.dtype = DType::f64}, *oracle).run(data);
+  std::size_t most = 1;
+  for (std::size_t i = 0; i < most; ++i) {
+    std::set<std::string> chosen;
+    FilteringBackend one(device(), [&](const Node& node, std::vector<Candidate>& candidates) {
+      most = std::max(most, candidates.size());
+      const Candidate kept = candidates[std::min(i, candidates.size() - 1)];
+      chosen.insert(fmt::format("{} {}", node.op->name, kept.implementation));
+      candidates = {kept};
+    });
+    try {
+      CaseRunner runner(kernel_case(), options(Weights::inputs), one);
+      const CaseOutputs actual = runner.run(data);
+      for (const auto& [name, values] : expected) {
+        const Result kind = name.starts_with("out") ? Result::output : Result::gradient;
+        EXPECT_EQ(compare(kernel_case(), precision(runner, name), kind, actual.at(name), values),
+                  "")
+            << name << " with " << fmt::format("{}", fmt::join(chosen, ", "));
+      }
+    } catch (const DeviceError& error) {
+      // Tuning leaves out what the device refuses, too.
+      std::cout << error.what() << "\n";
+    }
+  }
+}
 
 /// The cases in which several blocks share a channel's sums and the last block joins them.
 std::vector<KernelCase> cases_of_several_blocks(DType dtype) {
@@ -40,7 +89,7 @@ TEST(SharedSums, LeaveTheSameBitsWhicheverBlockComesLast) {
     ASSERT_FALSE(cases.empty());
     for (const KernelCase& one : cases) {
       for (const DataFormat format : {DataFormat::nchw, DataFormat::nhwc}) {
-        CaseRunner runner(one, {.dtype = dtype, .format = format}, *gpu);
+        CaseRunner runner(one, {.dtype = dtype, .format = format, .deterministic = true}, *gpu);
         const CaseData data = draw_case_data(one, test_seed());
         const CaseOutputs first = runner.run(data);
         for (int time = 1; time < kTimes; ++time) {

@@ -15,8 +15,7 @@ inline BackendUnderTest gpu_under_test(std::string name,
           .make = std::move(make),
           .lacks = {"quantize", "dequantize", "quantized_add", "quantized_conv2d",
                     "quantized_fully_connected", "quantized_spatial_mean"},
-          .lacks_quanta = true,
-          .narrow_filter_gradients = true};
+          .lacks_quanta = true};
 }
 
 }  // namespace bench
