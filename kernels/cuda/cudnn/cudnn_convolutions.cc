@@ -183,7 +183,10 @@ class CudnnConvolutions final : public Convolutions {
                   .emplace(key, find_engines(ConvolutionGraph(problem, target.handle).graph, target,
                                              {.dtype = problem.dtype,
                                               .tf32 = tf32_,
-                                              .compiled = !with_batch_norm(problem)}))
+                                              .compiled = !with_batch_norm(problem),
+                                              .pass = problem.pass,
+                                              .asymmetric = problem.window.pad_before !=
+                                                            problem.window.pad_after}))
                   .first;
     }
     std::vector<ConvolutionChoice> result;

@@ -42,6 +42,9 @@ struct EngineWish {
   bool tf32 = false;
   /// True if engines that are compiled at run time may be used as a fallback.
   bool compiled = true;
+  ConvolutionProblem::Pass pass = ConvolutionProblem::Pass::forward;
+  /// True if the padding before differs from the padding after.
+  bool asymmetric = false;
 };
 
 /// Where a plan runs: on the handle's device, or only on a described one.
@@ -54,8 +57,9 @@ struct PlanTarget {
 /// the target. May be empty.
 ///
 /// Engines that lose digits are skipped: Fourier transforms, Winograd with large tiles, and inputs
-/// or partial sums in fewer bits. For f32, tensor cores are skipped too unless TF32 is allowed.
-/// Engines compiled at run time are used only if cuDNN has nothing else.
+/// or partial sums in fewer bits. So are some that failed the conformance suite on an H100. For
+/// f32, tensor cores are skipped too unless TF32 is allowed. Engines compiled at run time are used
+/// only if cuDNN has nothing else.
 ///
 /// `graph` must have been made with the target's handle. Without one, it needs no GPU.
 std::vector<EngineChoice> find_engines(const Descriptor& graph, const PlanTarget& target,

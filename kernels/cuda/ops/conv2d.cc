@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/device/context.h"
+#include "kernels/cuda/gpu/channel_pad.h"
 #include "kernels/cuda/gpu/elementwise.h"
 #include "kernels/cuda/gpu/epilogue.h"
 #include "kernels/cuda/ops/depthwise.h"
@@ -35,6 +36,52 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+/// Zeros behind the channels of x and of the filter or its gradient. cuDNN's fast engines need
+/// pixels of 8 or 16 bytes, but images have three channels.
+struct Padding {
+  DType dtype = DType::f16;
+  bool filter_gradient = false;
+  std::int64_t channels = 0;
+  std::int64_t padded = 0;
+  std::int64_t x_rows = 0;
+  std::int64_t filter_rows = 0;
+
+  [[nodiscard]] std::size_t bytes_of(std::int64_t rows) const {
+    return aligned(static_cast<std::size_t>(rows * padded) * size_of(dtype));
+  }
+  [[nodiscard]] std::size_t bytes() const { return bytes_of(x_rows) + bytes_of(filter_rows); }
+
+  [[nodiscard]] ChannelPad rows(std::int64_t count, const void* from, void* to) const {
+    return {.dtype = dtype,
+            .rows = count,
+            .channels = channels,
+            .padded = padded,
+            .from = from,
+            .to = to};
+  }
+
+  /// Points the plan's memory to padded tensors in `workspace`.
+  void before(cudaStream_t stream, std::byte* workspace, ConvolutionMemory& memory) const {
+    std::byte* const filter = workspace + bytes_of(x_rows);
+    const void*& x = filter_gradient ? memory.second : memory.first;
+    pad_channels(stream, rows(x_rows, x, workspace));
+    x = workspace;
+    if (filter_gradient) {
+      memory.result = filter;
+    } else {
+      pad_channels(stream, rows(filter_rows, memory.second, filter));
+      memory.second = filter;
+    }
+  }
+
+  /// Copies a filter gradient to where it belongs.
+  void after(cudaStream_t stream, const ConvolutionMemory& memory, void* result) const {
+    if (filter_gradient) {
+      drop_padded_channels(stream, rows(filter_rows, memory.result, result));
+    }
+  }
+};
+
 /// Launches a plan on a node's tensors, in the order of ConvolutionMemory, and the remaining
 /// kernels. The workspace's first bytes are the runner's, the others the plan's.
 struct Runner {
@@ -48,6 +95,7 @@ struct Runner {
   View view = {};
   /// Only for a filter gradient, whose second input is x.
   std::optional<PrologueRunner> prologue = {};
+  std::optional<Padding> padding = {};
 
   /// A result with more digits than the plan writes is widened afterwards.
   [[nodiscard]] std::size_t narrow_bytes() const {
@@ -59,7 +107,8 @@ struct Runner {
     return (widens() || epilogue_behind()
                 ? 2 * result_elements * static_cast<std::int64_t>(size_of(dtype))
                 : 0) +
-           (prologue ? prologue->intermediate_bytes() : 0);
+           (prologue ? prologue->intermediate_bytes() : 0) +
+           (padding ? 2 * static_cast<std::int64_t>(padding->bytes()) : 0);
   }
 
   /// A plan with an epilogue adds a bias of its other tensors' type.
@@ -72,8 +121,10 @@ struct Runner {
     return prologue ? prologue->workspace_bytes() : 0;
   }
 
+  [[nodiscard]] std::size_t padding_bytes() const { return padding ? padding->bytes() : 0; }
+
   [[nodiscard]] std::size_t own_bytes() const {
-    return narrow_bytes() + bias_bytes() + prologue_bytes();
+    return narrow_bytes() + bias_bytes() + prologue_bytes() + padding_bytes();
   }
 
   [[nodiscard]] bool widens() const { return result != dtype; }
@@ -82,13 +133,14 @@ struct Runner {
   /// The plan's launch and the additional ones.
   [[nodiscard]] int launches() const {
     return 1 + int{bias_bytes() > 0} + int{prologue.has_value()} + int{widens()} +
-           int{epilogue_behind()};
+           int{epilogue_behind()} + (padding ? 2 : 0);
   }
 
   /// Estimated time of the launches in addition to the plan.
   [[nodiscard]] double own_seconds(const Context& context) const {
     const auto between = static_cast<double>(intermediate_bytes());
     return (bias_bytes() > 0 ? kLaunchSeconds : 0.0) + (prologue ? kLaunchSeconds : 0.0) +
+           (padding ? 2 * kLaunchSeconds : 0.0) +
            (between > 0 ? memory_seconds(context, between) : 0.0);
   }
 
@@ -108,7 +160,14 @@ struct Runner {
     if (prologue) {
       prologue->run(launch, workspace + narrow + bias_bytes(), memory.second, memory);
     }
+    void* const unpadded = memory.result;
+    if (padding) {
+      padding->before(launch.stream, workspace + own_bytes() - padding_bytes(), memory);
+    }
     plan.launch(launch.stream, memory);
+    if (padding) {
+      padding->after(launch.stream, memory, unpadded);
+    }
     if (widens()) {
       cast(launch.stream, {.count = result_elements,
                            .from = dtype,
@@ -208,6 +267,32 @@ void add_with_prologue(LayerCandidates& candidates, const Graph& graph, const No
   candidates.add(problem, layout, runner, "+prologue");
 }
 
+/// Adds candidates with padded channels, for the few channels of images.
+void add_padded(LayerCandidates& candidates, ConvolutionProblem problem, const Layout& layout,
+                Runner runner, const std::string& suffix = {}) {
+  if (problem.pass == Pass::data || problem.order != Order::nhwc || !is_half(problem.dtype) ||
+      problem.groups != 1) {
+    return;
+  }
+  const std::int64_t channels = problem.x[1];
+  const auto rows = [](const std::array<std::int64_t, 4>& extents) {
+    return extents[0] * extents[2] * extents[3];
+  };
+  for (const std::int64_t padded : {4, 8}) {
+    if (channels >= padded) {
+      continue;
+    }
+    problem.x[1] = problem.filter[1] = padded;
+    runner.padding = {.dtype = problem.dtype,
+                      .filter_gradient = problem.pass == Pass::filter,
+                      .channels = channels,
+                      .padded = padded,
+                      .x_rows = rows(problem.x),
+                      .filter_rows = rows(problem.filter)};
+    candidates.add(problem, layout, runner, suffix, fmt::format("pad{}+", padded));
+  }
+}
+
 std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const Node& node,
                                      DataFormat format, const Layer& layer) {
   const TensorType& result = graph.type(node.outputs[0]);
@@ -235,6 +320,7 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
     candidates.add(depthwise_candidate(context, graph, node, whole, layout));
     if (layer.epilogue.empty()) {
       candidates.add(problem, layout, runner);
+      add_padded(candidates, problem, layout, runner);
       continue;
     }
     candidates.add(problem, layout, runner, "+cuda");
@@ -243,6 +329,7 @@ std::vector<Candidate> candidates_of(Context& context, const Graph& graph, const
     problem.epilogue.bias = true;
     runner.fused = true;
     candidates.add(problem, layout, runner);
+    add_padded(candidates, problem, layout, runner);
   }
   return candidates.take();
 }
