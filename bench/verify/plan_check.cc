@@ -35,7 +35,8 @@ PlanCheck::PlanCheck(Executor& executor, Backend& backend, const Graph& small, s
       narrow_filter_gradients_(backend.narrow_filter_gradients()),
       memory_(plan_check_memory(small, threads_.count)),
       reader_(backend, executor.stream(), memory_.whole),
-      copies_(static_cast<double>(batch) / static_cast<double>(images)) {
+      copies_(static_cast<double>(batch) / static_cast<double>(images)),
+      copies_differ_(batch > images && !backend.shares_host_memory()) {
   check(batch % images == 0, "plan check: the batch is not a multiple of the images");
   for (const Node& node : small.nodes()) {
     nodes_[fmt::format("{} {}", node.op->name, node.name)] = &node;
@@ -206,7 +207,8 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
     CheckedKernel judged = judge(found, {}, precision, expected[i].size());
     if (!(judged.deviation <= judged.tolerance)) {
       if (moved.empty()) {
-        moved = reference.compute_moved(moved_shares(small_, node, type.dtype));
+        moved = reference.compute_moved(
+            moves_of(small_, node, type.dtype, copies_differ_ && sums_over_images(node)));
       }
       Distance carried = distances(moved[i], expected[i]).difference;
       carried.norm *= factor;

@@ -66,6 +66,9 @@ class PlanCheck {
   CanonicalReader reader_;
   /// How many copies of the compared images a batch holds.
   double copies_;
+  /// True if copies of an image may be rounded differently: on a GPU, the order of a sum can depend
+  /// on the place in the batch.
+  bool copies_differ_;
   std::map<std::string, const Node*> nodes_;
   /// How many kernels of each kind were seen, and if the current step is checked.
   std::map<std::string, int> kinds_;

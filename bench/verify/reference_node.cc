@@ -1,6 +1,7 @@
 #include "bench/verify/reference_node.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "kernels/executor.h"
@@ -119,17 +120,18 @@ std::vector<std::span<const double>> ReferenceNode::compute() {
   return results;
 }
 
-std::vector<std::span<const double>> ReferenceNode::compute_moved(std::span<const double> shares) {
+std::vector<std::span<const double>> ReferenceNode::compute_moved(std::span<const Move> moves) {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const ValueId id = parts_.inputs()[i];
     if (parts_.type(id).dtype != DType::f64) {
       continue;
     }
-    const double share = shares[positions_[i]];
+    const auto [share, step] = moves[positions_[i]];
     const std::span<double> moved = arena_.take<double>(inputs_[i].size());
     RandomStream random(1, hash_name(parts_.value(id).name));
     std::transform(inputs_[i].begin(), inputs_[i].end(), moved.begin(), [&](double value) {
-      return value * (1 + ((random.bits() & 1U) != 0 ? share : -share));
+      const double distance = std::abs(value) * share + step;
+      return value + ((random.bits() & 1U) != 0 ? distance : -distance);
     });
     inputs_[i] = moved;
   }

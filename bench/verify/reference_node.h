@@ -5,6 +5,7 @@
 
 #include "bench/verify/arena.h"
 #include "bench/verify/canonical_reader.h"
+#include "bench/verify/verdict.h"
 
 namespace bench {
 
@@ -32,9 +33,9 @@ class ReferenceNode {
   /// outputs are empty.
   [[nodiscard]] std::vector<std::span<const double>> compute();
   /// The same, after moving every floating input randomly up or down by a small share. The change
-  /// shows how far rounding of summed values propagates. `shares` has one entry per input; the
+  /// shows how far rounding of summed values propagates. `moves` has one entry per input; the
   /// first also applies to its producers. Call it only once.
-  [[nodiscard]] std::vector<std::span<const double>> compute_moved(std::span<const double> shares);
+  [[nodiscard]] std::vector<std::span<const double>> compute_moved(std::span<const Move> moves);
 
  private:
   const HostThreads& threads_;

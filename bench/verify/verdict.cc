@@ -116,31 +116,38 @@ double moved_share_between(DType dtype) {
   return std::max(moved_share(dtype), rounding / kMovedTimes);
 }
 
-std::vector<double> moved_shares(const Graph& graph, const Node& node, DType dtype) {
-  std::vector<double> shares(node.inputs.size(), moved_share(dtype));
+std::vector<Move> moves_of(const Graph& graph, const Node& node, DType dtype, bool copies_differ) {
+  std::vector<Move> moves(node.inputs.size(), {.share = moved_share(dtype)});
+  const auto type_of = [&](std::size_t input) { return graph.type(node.inputs[input]).dtype; };
+  for (std::size_t i = 0; copies_differ && i < moves.size(); ++i) {
+    if (is_half(type_of(i))) {
+      moves[i] = {.share = moved_share_between(type_of(i)),
+                  .step = 2 * smallest_rounding(type_of(i)) / kMovedTimes};
+    }
+  }
   if (node.op == &kBatchNormBackward) {
     const auto& attributes = node.attributes.as<BatchNormAttributes>();
     if (attributes.epilogue.residual) {
       // A kernel may round the residual's gradient before it adds it up.
-      const double between = moved_share_between(graph.type(node.inputs[0]).dtype);
-      shares[0] = between;
+      moves[0].share = moved_share_between(type_of(0));
       if (const int second = batch_norm_backward_inputs(attributes).second_dy; second >= 0) {
-        shares[static_cast<std::size_t>(second)] = between;
+        moves[static_cast<std::size_t>(second)].share = moves[0].share;
       }
     }
-    return shares;
+    return moves;
   }
   if (!has_prologue(node)) {
-    return shares;
+    return moves;
   }
   const bool forward = node.op == &kConv2d;
   const auto& prologue = forward ? node.attributes.as<Conv2dAttributes>().prologue
                                  : node.attributes.as<Conv2dBackwardWeightsAttributes>().prologue;
   const std::size_t x = forward ? 0 : 1;
-  const double between = moved_share_between(graph.type(node.inputs[x]).dtype);
-  shares[x] = between;
-  std::fill_n(shares.rbegin(), prologue_count(prologue), between);
-  return shares;
+  const double between = moved_share_between(type_of(x));
+  moves[x].share = between;
+  std::for_each_n(moves.rbegin(), prologue_count(prologue),
+                  [&](Move& move) { move.share = between; });
+  return moves;
 }
 
 Distances distances(const HostTensor& measured, std::span<const double> expected, double factor) {

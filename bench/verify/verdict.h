@@ -40,14 +40,21 @@ double moved_share(DType dtype);
 /// The same for a kernel that rounds to `dtype` between its parts, which no output shows. That is
 /// one rounding each for a normalised tensor and its factors.
 double moved_share_between(DType dtype);
-/// The share by which to move each input of a node, to find how far rounding propagates to an
-/// output of `dtype`. It is moved_share(), or moved_share_between() for inputs of a prologue and
-/// for gradients that a residual receives.
-std::vector<double> moved_shares(const Graph& graph, const Node& node, DType dtype);
+/// The distance by which to move a number: its share and an absolute step.
+struct Move {
+  double share = 0;
+  double step = 0;
+  bool operator==(const Move&) const = default;
+};
+/// The moves of each input of a node, to find how far rounding propagates to an output of `dtype`.
+/// The share is moved_share(), or moved_share_between() for inputs of a prologue and for gradients
+/// that a residual receives. If `copies_differ`, the node adds up copies of images that were
+/// rounded differently before, so that each input in 16 bits moves by one rounding.
+std::vector<Move> moves_of(const Graph& graph, const Node& node, DType dtype, bool copies_differ);
 
 /// Compares a result of `elements` elements with the rounding that `dtype` allows, by norm or
 /// largest element, whichever is stricter. `moved` is the change of the result if its inputs move
-/// by moved_shares(). Where terms cancel, that is the effect of rounding.
+/// by moves_of(). Where terms cancel, that is the effect of rounding.
 CheckedKernel judge(const Distances& found, const Distance& moved, DType dtype,
                     std::size_t elements);
 

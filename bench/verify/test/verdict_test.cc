@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "models/ops/batch_norm.h"
+#include "models/ops/bias_add.h"
 #include "models/ops/conv2d.h"
 
 namespace bench {
@@ -48,7 +50,16 @@ TEST(MovedShare, AllowsOneRoundingBetweenPartsAndManyInSums) {
   EXPECT_LT(allowed(moved_share(DType::f32)), allowed(moved_share_between(DType::f16)) / 8);
 }
 
-TEST(MovedShares, AreLargerOnlyForTheInputsOfAPrologue) {
+std::vector<double> shares(const Graph& graph, std::size_t node) {
+  std::vector<double> found;
+  for (const Move& move : moves_of(graph, graph.nodes()[node], DType::f32, false)) {
+    EXPECT_EQ(move.step, 0);
+    found.push_back(move.share);
+  }
+  return found;
+}
+
+TEST(Moves, AreLargerOnlyForTheInputsOfAPrologue) {
   Graph graph;
   const TensorType x{.dtype = DType::f16, .shape = {2, 4, 3, 3}};
   const TensorType filter{.dtype = DType::f16, .shape = {4, 4, 1, 1}};
@@ -69,15 +80,12 @@ TEST(MovedShares, AreLargerOnlyForTheInputsOfAPrologue) {
       gradient);
   const double few = moved_share(DType::f32);
   const double between = moved_share_between(DType::f16);
-  const auto shares = [&](std::size_t node) {
-    return moved_shares(graph, graph.nodes()[node], DType::f32);
-  };
-  EXPECT_EQ(shares(0), (std::vector{few, few, few}));
-  EXPECT_EQ(shares(1), (std::vector{between, few, few, between, between, between, between}));
-  EXPECT_EQ(shares(2), (std::vector{few, between, between, between, between, between}));
+  EXPECT_EQ(shares(graph, 0), (std::vector{few, few, few}));
+  EXPECT_EQ(shares(graph, 1), (std::vector{between, few, few, between, between, between, between}));
+  EXPECT_EQ(shares(graph, 2), (std::vector{few, between, between, between, between, between}));
 }
 
-TEST(MovedShares, AreLargerForTheGradientsOfAResidual) {
+TEST(Moves, AreLargerForTheGradientsOfAResidual) {
   Graph graph;
   const TensorType x{.dtype = DType::f16, .shape = {2, 4, 3, 3}};
   std::vector<ValueId> inputs{graph.add_input("dy", x), graph.add_input("x", x)};
@@ -91,9 +99,20 @@ TEST(MovedShares, AreLargerForTheGradientsOfAResidual) {
                  inputs);
   const double few = moved_share(DType::f32);
   const double between = moved_share_between(DType::f16);
-  EXPECT_EQ(moved_shares(graph, graph.nodes()[0], DType::f32), (std::vector(5, few)));
-  EXPECT_EQ(moved_shares(graph, graph.nodes()[1], DType::f32),
-            (std::vector{between, few, few, few, few, between}));
+  EXPECT_EQ(shares(graph, 0), (std::vector(5, few)));
+  EXPECT_EQ(shares(graph, 1), (std::vector{between, few, few, few, few, between}));
+}
+
+TEST(Moves, AreRoundingsIfCopiesDiffer) {
+  Graph graph;
+  graph.add_node(kBiasBackward, "half", {},
+                 {graph.add_input("a", {.dtype = DType::f16, .shape = {2, 4, 3, 3}})});
+  graph.add_node(kBiasBackward, "single", {}, {graph.add_input("b", {.shape = {2, 4, 3, 3}})});
+  constexpr double kRoundings = 64;
+  EXPECT_EQ(moves_of(graph, graph.nodes()[0], DType::f32, true),
+            (std::vector<Move>{{.share = 0x1p-11 / kRoundings, .step = 0x1p-24 / kRoundings}}));
+  EXPECT_EQ(moves_of(graph, graph.nodes()[1], DType::f32, true),
+            (std::vector<Move>{{.share = moved_share(DType::f32)}}));
 }
 
 TEST(Judge, SeesOneElementThatIsFarOff) {

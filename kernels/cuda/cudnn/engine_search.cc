@@ -11,7 +11,7 @@ namespace {
 constexpr std::array kCapabilities{75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121};
 
 /// More than a tuner needs; each costs a plan.
-constexpr std::size_t kMostEngines = 24;
+constexpr std::size_t kMostEngines = 8;
 /// Queries to cuDNN, in order, until one returns an engine that gives the same bits each time. A
 /// query that requests more is slower, and the fallback is the slowest. In cuDNN 9.19 they take 1,
 /// 3 and 10 ms for a convolution.
@@ -19,7 +19,7 @@ struct Question {
   cudnnBackendHeurMode_t mode;
   std::int64_t most;
 };
-constexpr std::array kQuestions{Question{CUDNN_HEUR_MODE_A, 40}, Question{CUDNN_HEUR_MODE_A, 64},
+constexpr std::array kQuestions{Question{CUDNN_HEUR_MODE_A, 12}, Question{CUDNN_HEUR_MODE_A, 64},
                                 Question{CUDNN_HEUR_MODE_FALLBACK, 64}};
 
 /// cuDNN's notes on an engine.

@@ -35,7 +35,7 @@ inline bool takes_statistics(const Candidate& candidate) {
 inline void epilogues_behind_convolutions(const Node& node, std::vector<Candidate>& candidates) {
   if (node.op == &kConv2d && node.op->fused(node)) {
     std::erase_if(candidates, [](const Candidate& one) {
-      return one.intermediate_bytes == 0 || takes_statistics(one);
+      return !one.implementation.ends_with("+cuda") || takes_statistics(one);
     });
   }
 }
