@@ -39,6 +39,8 @@ class PlanCheck {
   [[nodiscard]] bool draws(const Step& step) const;
   /// Returns true if a step is one of the first two of its kind.
   bool wanted(const Step& step, Kernels kernels);
+  /// Reads the inputs of the last copy of the images.
+  void read_last_inputs(const Executor::ObservedStep& step, const Node& node);
   void check_reorder(const Executor::ObservedStep& step);
   void check_node(const Executor::ObservedStep& step, const Node& node);
   /// The node of the small graph that a step runs; null for a reorder.
@@ -74,6 +76,8 @@ class PlanCheck {
   std::map<std::string, int> kinds_;
   bool looking_ = false;
   std::vector<HostTensor> inputs_;
+  /// Those of the last copy of the images, if copies may differ and the step adds them up.
+  std::vector<HostTensor> last_inputs_;
   /// For the current step.
   Arena arena_{memory_.node};
   /// The inputs of nodes with an opaque output, kept until the end.

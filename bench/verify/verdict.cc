@@ -28,10 +28,6 @@ double tolerance_of(DType dtype) {
   }
 }
 
-/// The multiple of the effect of a few roundings that is allowed. A sum of many terms rounds after
-/// each, and kernels for narrow vectors add thousands in a row.
-constexpr double kMovedTimes = 64;
-
 // The largest of a million roundings is several times their root mean square.
 constexpr double kLargestTimes = 8;
 

@@ -20,6 +20,10 @@ struct CheckedKernel {
   double tolerance = 0;
 };
 
+/// The multiple of the effect of a few roundings that is allowed. A sum of many terms rounds after
+/// each, and kernels for narrow vectors add thousands in a row.
+inline constexpr double kMovedTimes = 64;
+
 struct Distance {
   double norm = 0;
   double largest = 0;

@@ -20,9 +20,11 @@
 namespace bench {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
+using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
 constexpr std::int64_t kSize = 12;
@@ -59,6 +61,8 @@ struct Setup {
   std::int64_t batch = 2;
   DType dtype = DType::f32;
   ValueId (*build)(NetworkBuilder&, ValueId) = build_small;
+  /// The factor of the copies of the first images.
+  float of_copies = 1;
 };
 
 Graph graph_of(const Setup& setup, std::int64_t batch, const Backend& backend) {
@@ -91,7 +95,7 @@ std::vector<CheckedKernel> checked(const Setup& setup, Backend& backend, const S
   std::vector<float> pixels(static_cast<std::size_t>(setup.batch * 3 * kSize * kSize));
   RandomStream random(7);
   for (std::size_t i = 0; i < pixels.size(); ++i) {
-    pixels[i] = i < count ? random.normal() : pixels[i - count];
+    pixels[i] = i < count ? random.normal() : pixels[i % count] * setup.of_copies;
   }
   std::vector<std::int32_t> labels(static_cast<std::size_t>(setup.batch));
   for (std::size_t n = 0; n < labels.size(); ++n) {
@@ -126,6 +130,24 @@ std::vector<std::string> failed(const std::vector<CheckedKernel>& kernels) {
     }
   }
   return names;
+}
+
+/// A device whose memory is not the host's.
+class ApartBackend final : public ForwardingBackend {
+ public:
+  using ForwardingBackend::ForwardingBackend;
+  [[nodiscard]] bool shares_host_memory() const override { return false; }
+};
+
+TEST(PlanCheck, AllowsCopiesOfImagesToDifferOnlyOnAGpu) {
+  const auto host = make_reference_backend();
+  ApartBackend gpu(*host);
+  const auto failed_on = [](Backend& backend) {
+    return failed(checked({.batch = 6, .build = build_repeating, .of_copies = 1.01F}, backend));
+  };
+  EXPECT_THAT(failed_on(gpu), IsEmpty());
+  EXPECT_THAT(failed_on(*host),
+              Contains(StartsWith("conv2d_backward_weights conv/backward_weights")));
 }
 
 TEST(PlanCheck, FindsAllKernelsRightInEveryTypeAndBatch) {

@@ -10,8 +10,12 @@
 namespace bench::cuda {
 namespace {
 
-/// The share of the data sheet's tensor core rates that large layers are assumed to reach; a guess.
-constexpr double kTensorCoreEfficiency = 0.7;
+/// The shares of the data sheet's rates that estimates use. With them, the estimates for training
+/// ResNet-50 v1.5 with 256 images are within 5 % of the steps measured on an H100 and an H200 in
+/// f16, and within 10 % of the H100's in f32.
+constexpr double kMemoryEfficiency = 0.75;
+constexpr double kTensorCoreEfficiency = 0.5;
+constexpr double kF32Efficiency = 0.43;
 constexpr int kLeastWithTf32 = 80;
 
 constexpr int kKib = 1024;
@@ -212,12 +216,14 @@ CardSpeeds planning_speeds(const DeviceProperties& device) {
   const auto either = [](double of_reached, double of_sheet) {
     return of_reached > 0 ? of_reached : of_sheet;
   };
-  return {.bytes_per_second = either(reached.bytes_per_second, sheet.bytes_per_second),
+  return {.bytes_per_second =
+              either(reached.bytes_per_second, kMemoryEfficiency * sheet.bytes_per_second),
           .flops_per_second_16 = either(reached.flops_per_second_16,
                                         kTensorCoreEfficiency * sheet.flops_per_second_16),
           .flops_per_second_tf32 = either(reached.flops_per_second_tf32,
                                           kTensorCoreEfficiency * sheet.flops_per_second_tf32),
-          .flops_per_second_32 = either(reached.flops_per_second_32, sheet.flops_per_second_32)};
+          .flops_per_second_32 =
+              either(reached.flops_per_second_32, kF32Efficiency * sheet.flops_per_second_32)};
 }
 
 std::string planning_text(const DeviceProperties& device) {
@@ -230,24 +236,22 @@ std::string planning_text(const DeviceProperties& device) {
       described && described->name == device.name && described->sheet == device.sheet;
   const CardSpeeds speeds = planning_speeds(device);
   const auto text = [&](double CardSpeeds::*speed, double unit, std::string_view name,
-                        bool tensor_cores) {
+                        double share) {
     const double rounded = std::round(speeds.*speed / unit * kTenths) / kTenths;
     const std::string_view sheet = of_a_sheet ? "data sheet" : "file's rate";
     if (device.reached.*speed > 0) {
       return fmt::format("{:g} {} (measured, from its file)", rounded, name);
     }
-    if (tensor_cores) {
-      return fmt::format("{:g} {} (assumed: {:g} of the {})", rounded, name, kTensorCoreEfficiency,
-                         sheet);
-    }
-    return fmt::format("{:g} {} ({})", rounded, name, sheet);
+    return fmt::format("{:g} {} ({:g} of the {})", rounded, name, share, sheet);
   };
-  const std::string bytes = text(&CardSpeeds::bytes_per_second, kGiga, "GB/s", false);
-  std::string flops = text(&CardSpeeds::flops_per_second_16, kTera, "TFLOP/s in 16 bits", true);
+  const std::string bytes = text(&CardSpeeds::bytes_per_second, kGiga, "GB/s", kMemoryEfficiency);
+  std::string flops =
+      text(&CardSpeeds::flops_per_second_16, kTera, "TFLOP/s in 16 bits", kTensorCoreEfficiency);
   if (device.capability >= kLeastWithTf32) {
-    flops += ", " + text(&CardSpeeds::flops_per_second_tf32, kTera, "in TF32", true);
+    flops +=
+        ", " + text(&CardSpeeds::flops_per_second_tf32, kTera, "in TF32", kTensorCoreEfficiency);
   }
-  flops += ", " + text(&CardSpeeds::flops_per_second_32, kTera, "in f32", false);
+  flops += ", " + text(&CardSpeeds::flops_per_second_32, kTera, "in f32", kF32Efficiency);
   return fmt::format("{}, {} and {:g} us per launch (assumed)", bytes, flops,
                      kLaunchSeconds / kMicro);
 }

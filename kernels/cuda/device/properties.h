@@ -42,14 +42,13 @@ struct DeviceProperties {
   bool operator==(const DeviceProperties&) const = default;
 };
 
-/// The rates for estimates: the measured ones, else those of the data sheet. Layers do not reach
-/// the sheet's tensor core rates, so these are reduced.
+/// The rates for estimates: the measured ones, else shares of the data sheet's, which no network
+/// reaches.
 CardSpeeds planning_speeds(const DeviceProperties& device);
 /// The time of a launch that estimates add; a guess.
 inline constexpr double kLaunchSeconds = 2e-6;
-/// These values as text, each with its source. Example: `4300 GB/s (measured, from its file), 692.3
-/// TFLOP/s in 16 bits (assumed: 0.7 of the data sheet), ..., 67 in f32 (data sheet) and 2 us per
-/// launch (assumed)`.
+/// These values as text, each with its source. Example: `4300 GB/s (measured, from its file), 494.5
+/// TFLOP/s in 16 bits (0.5 of the data sheet), ... and 2 us per launch (assumed)`.
 std::string planning_text(const DeviceProperties& device);
 
 /// Cards from their vendors' data sheets: a typical card of each compute capability that our

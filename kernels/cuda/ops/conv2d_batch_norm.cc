@@ -177,13 +177,13 @@ class NormCandidates {
     ConvolutionProblem problem = normalised_problem(graph_, node_, parts_.norm.view.order);
     parts_.statistics = false;
     set_prologue(layout, false);
-    const double behind = add(layout, problem, 0);
+    add(layout, problem);
     problem.statistics = parts_.statistics = true;
-    add(layout, problem, behind);
+    add(layout, problem);
     if (attributes_.prologue) {
       problem.prologue = true;
       set_prologue(layout, true);
-      add(layout, problem, behind);
+      add(layout, problem);
     }
   }
 
@@ -232,16 +232,12 @@ class NormCandidates {
     return name + "+cuda";
   }
 
-  /// Adds the candidates of the choices for one problem. Estimates of non-deterministic choices are
-  /// above `least`. Returns the estimate of the slowest candidate.
-  double add(const Layout& layout, const ConvolutionProblem& problem, double least) {
+  /// Adds the candidates of the choices for one problem.
+  void add(const Layout& layout, const ConvolutionProblem& problem) {
     const NormBehind& norm = parts_.norm;
     double last = 0;
     for (ConvolutionChoice& choice : convolution_choices(context_, problem)) {
       last = last > 0 ? last * (1 + kNextChoice) : seconds(choice);
-      if (!choice.deterministic) {
-        last = std::max(last, least * (1 + kNextChoice));
-      }
       Candidate& candidate = candidates_.emplace_back();
       candidate.implementation = name_of_parts(choice.implementation);
       candidate.way = name_of_parts("");
@@ -267,7 +263,6 @@ class NormCandidates {
             })();
           };
     }
-    return last;
   }
 
   Context& context_;
