@@ -40,7 +40,8 @@ struct PlannedGpu {
   std::unique_ptr<Backend> backend;
   /// Without the values that only a present card has.
   GpuDescription gpu = {};
-  /// The speeds behind its estimates and their sources: "2512.5 GB/s (0.75 of the data sheet), ...".
+  /// The speeds behind its estimates and their sources: "2512.5 GB/s (0.75 of the data sheet),
+  /// ...".
   std::string speeds = {};
 };
 

@@ -353,7 +353,7 @@ says "$out" ' nodes and reorders in '
 says "$out" ' launches, '
 # shellcheck disable=SC2086
 run 0 $quick --plan_for="$h200" --dump=plan
-says "$err" 'note: planned for NVIDIA H200 (compute capability 9.0, 131.3 GiB): times are estimates for one device, at 4300 GB/s (measured, from its file)'
+says "$err" 'note: planned for NVIDIA H200 (compute capability 9.0, 131.3 GiB): times are estimates for one device, at 3600 GB/s (0.75 of the'
 says "$out" 'planned step: '
 # shellcheck disable=SC2086
 run 0 $quick --plan_for="$h200" --dump=fusions

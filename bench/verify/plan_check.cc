@@ -27,8 +27,8 @@ bool adds_images(const Node& node) {
   return sums_over_images(node) || node.op == &kSoftmaxCrossEntropy;
 }
 
-// The most by which the mean of all copies of an image may differ from the first, as a multiple of
-// the difference between the first and the last.
+// A limit for the difference between the mean of an image's copies and the first copy. It is a
+// multiple of the difference between the last and the first.
 constexpr double kCopyTimes = 4;
 
 // Larger reorders are not checked.
@@ -155,16 +155,27 @@ void PlanCheck::before(const Executor::ObservedStep& step, Kernels kernels) {
 }
 
 void PlanCheck::read_last_inputs(const Executor::ObservedStep& step, const Node& node) {
-  std::vector<TensorView> views(step.inputs.begin(), step.inputs.end());
-  for (std::size_t i = 0; i < views.size(); ++i) {
+  // The bytes of the first images in each input; 0 for an input without images.
+  std::vector<std::size_t> bytes;
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
     const Shape& whole = plan_.buffers[step.step.inputs[i]].type.shape;
     const Shape& small = small_.shape(node.inputs[i]);
-    if (whole != small) {
-      const std::size_t image = views[i].bytes / static_cast<std::size_t>(whole[0]);
-      const std::size_t skipped = image * static_cast<std::size_t>(whole[0] - small[0]);
-      views[i] = {.data = static_cast<std::byte*>(views[i].data) + skipped,
-                  .bytes = views[i].bytes};
-    }
+    bytes.push_back(whole == small ? 0
+                                   : step.inputs[i].bytes / static_cast<std::size_t>(whole[0]) *
+                                         static_cast<std::size_t>(small[0]));
+  }
+  // The last copy where kernels may read.
+  constexpr std::size_t kAlignment = 16;
+  auto copy = static_cast<std::size_t>(copies_) - 1;
+  while (std::ranges::any_of(bytes, [&](std::size_t size) { return copy * size % kAlignment; })) {
+    --copy;
+  }
+  if (copy == 0) {
+    return;
+  }
+  std::vector<TensorView> views(step.inputs.begin(), step.inputs.end());
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    views[i].data = static_cast<std::byte*>(views[i].data) + copy * bytes[i];
   }
   last_inputs_ = read({.buffers = step.step.inputs,
                        .views = views,

@@ -39,7 +39,7 @@ class PlanCheck {
   [[nodiscard]] bool draws(const Step& step) const;
   /// Returns true if a step is one of the first two of its kind.
   bool wanted(const Step& step, Kernels kernels);
-  /// Reads the inputs of the last copy of the images.
+  /// Reads the inputs of the last copy of the images that kernels can read, if there is one.
   void read_last_inputs(const Executor::ObservedStep& step, const Node& node);
   void check_reorder(const Executor::ObservedStep& step);
   void check_node(const Executor::ObservedStep& step, const Node& node);
@@ -68,7 +68,7 @@ class PlanCheck {
   CanonicalReader reader_;
   /// How many copies of the compared images a batch holds.
   double copies_;
-  /// True if copies of an image may be rounded differently: on a GPU, the order of a sum can depend
+  /// True if copies of an image may be rounded differently. On a GPU, the order of a sum can depend
   /// on the place in the batch.
   bool copies_differ_;
   std::map<std::string, const Node*> nodes_;

@@ -129,6 +129,25 @@ class MachineTest(unittest.TestCase):
         with mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": "/z"}):
             self.assertEqual(found.environment(), {"LD_LIBRARY_PATH": f"{self.root}/x:{self.root}/y:/z"})
 
+    def test_the_newest_cudnn_is_used(self):
+        name, versions = "libcudnn.so.9", {"system": 91400, "wheel": 91900, "older": 90800}
+        for folder in versions:
+            self.place(f"{folder}/{name}")
+        cached = f"\t{name} (libc6,x86-64) => {self.root}/system/{name}\n"
+
+        def found(*folders: str) -> tuple:
+            return find_libraries([name], self.root / "own", [self.root / folder for folder in folders], cached,
+                                  lambda library: versions[library.parent.name]).folders
+        self.assertEqual(found("older", "wheel"), (self.root / "wheel",))
+        self.assertEqual(found("older"), ())
+
+    def test_nccl_of_a_wheel_is_used_if_the_system_has_none(self):
+        self.place("wheel/libnccl.so.2")
+        wheel = [self.root / "wheel"]
+        found = find_libraries([], self.root / "own", wheel, "")
+        self.assertEqual(found.environment()["BENCH_NCCL_LIBRARY"], f"{self.root}/wheel/libnccl.so.2")
+        self.assertIsNone(find_libraries([], self.root / "own", wheel, "\tlibnccl.so.2 (libc6) => /usr/lib/x\n").nccl)
+
     def test_a_missing_program_is_reported_in_a_sentence(self):
         with self.assertRaisesRegex(MachineError, "/none not found: unpack a bundle, .*or give --bench=FILE$"):
             find_bench(f"{self.root}/none")

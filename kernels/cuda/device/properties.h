@@ -37,18 +37,15 @@ struct DeviceProperties {
   int memory_clock_khz = 0;
   /// The vendor's data sheet.
   CardSpeeds sheet = {};
-  /// The measured rates of large copies and products; 0 if not measured.
-  CardSpeeds reached = {};
   bool operator==(const DeviceProperties&) const = default;
 };
 
-/// The rates for estimates: the measured ones, else shares of the data sheet's, which no network
-/// reaches.
+/// The rates for estimates: shares of the data sheet's, which no network reaches.
 CardSpeeds planning_speeds(const DeviceProperties& device);
 /// The time of a launch that estimates add; a guess.
 inline constexpr double kLaunchSeconds = 2e-6;
-/// These values as text, each with its source. Example: `4300 GB/s (measured, from its file), 494.5
-/// TFLOP/s in 16 bits (0.5 of the data sheet), ... and 2 us per launch (assumed)`.
+/// These values as text, each with its source. Example: `2512.5 GB/s (0.75 of the data sheet),
+/// 494.5 TFLOP/s in 16 bits (0.5 of the data sheet), ... and 2 us per launch (assumed)`.
 std::string planning_text(const DeviceProperties& device);
 
 /// Cards from their vendors' data sheets: a typical card of each compute capability that our

@@ -94,16 +94,6 @@ DeviceProperties parse_description(const Json& description) {
     number = positive_number<T>(member(description, key), key);
   });
   check_capability(device.capability);
-  if (const auto reached = description.find("reached"); reached != description.end()) {
-    if (!reached->is_object()) {
-      throw UsageError("reached is not an object");
-    }
-    for_each_speed(device.reached, [&](const std::string& key, double& number) {
-      if (reached->contains(key)) {
-        number = positive_number<double>(member(*reached, key), fmt::format("reached.{}", key));
-      }
-    });
-  }
   return device;
 }
 
@@ -147,11 +137,6 @@ std::string text_of_file(const std::string& path) {
 std::string description_json(const DeviceProperties& device) {
   Json description{{"name", device.name}};
   for_each_number(device, [&](const char* key, const auto& number) { description[key] = number; });
-  for_each_speed(device.reached, [&](const char* key, double number) {
-    if (number > 0) {
-      description["reached"][key] = number;
-    }
-  });
   return description.dump();
 }
 

@@ -6,8 +6,8 @@
 
 namespace bench::cuda {
 
-/// A card as JSON: one number under each name of DeviceProperties, and "reached" if rates were
-/// measured. For a present card, gpu_properties prints it as "description".
+/// A card as JSON: one number under each name of DeviceProperties. For a present card,
+/// gpu_properties prints it as "description".
 std::string description_json(const DeviceProperties& device);
 
 /// The card in a file with such a description, or with gpu_properties' output for identical cards.

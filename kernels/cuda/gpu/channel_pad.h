@@ -21,7 +21,7 @@ struct ChannelPad {
   void* to = nullptr;
 };
 
-/// Copies `from` in narrow rows to `to` in wide rows, with zeros behind the channels.
+/// Copies `from` in narrow rows to `to` in wide rows, with zeros after the channels.
 void pad_channels(cudaStream_t stream, const ChannelPad& args);
 /// Copies the channels of wide rows to narrow rows.
 void drop_padded_channels(cudaStream_t stream, const ChannelPad& args);

@@ -36,8 +36,8 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// Zeros behind the channels of x and of the filter or its gradient. cuDNN's fast engines need
-/// pixels of 8 or 16 bytes, but images have three channels.
+/// Zeros after the channels of x, and of the filter or its gradient. Images have three channels,
+/// but cuDNN's fast engines need pixels of 8 or 16 bytes.
 struct Padding {
   DType dtype = DType::f16;
   bool filter_gradient = false;

@@ -68,7 +68,7 @@ TEST_P(Conformance, MatchesTheReferenceWithEveryCandidate) {
             << name << " with " << fmt::format("{}", fmt::join(chosen, ", "));
       }
     } catch (const DeviceError& error) {
-      // Tuning leaves out what the device refuses, too.
+      // Tuning skips what the device refuses, too.
       std::cout << error.what() << "\n";
     }
   }
