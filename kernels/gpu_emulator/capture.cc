@@ -197,4 +197,15 @@ cudaError_t Machine::refuse_in_capture(const char* call) {
   return cudaSuccess;
 }
 
+cudaError_t Machine::refuse_while_capturing(const char* call) {
+  if (captures_.empty()) {
+    return cudaSuccess;
+  }
+  for (const std::shared_ptr<Capture>& capture : captures_) {
+    capture->invalidated = true;
+  }
+  return refused(cudaErrorStreamCaptureUnsupported,
+                 fmt::format("{} is not allowed while a stream is capturing", call));
+}
+
 }  // namespace bench::cuda::emulator

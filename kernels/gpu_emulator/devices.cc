@@ -166,7 +166,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
 
 cudaError_t cudaDeviceSynchronize() {
   return call(Call::work, [](Machine& machine) {
-    const cudaError_t status = machine.refuse_in_capture("cudaDeviceSynchronize");
+    const cudaError_t status = machine.refuse_while_capturing("cudaDeviceSynchronize");
     return status == cudaSuccess ? machine.wait_for_device() : status;
   });
 }

@@ -181,6 +181,9 @@ class Machine {
   /// Refuses a call that waits or allocates while this thread captures, and invalidates the
   /// capture.
   cudaError_t refuse_in_capture(const char* call);
+  /// Refuses a call that waits for all streams while any thread captures one of them, and
+  /// invalidates the captures.
+  cudaError_t refuse_while_capturing(const char* call);
 
  private:
   static std::shared_ptr<const TaskGraph> graph_of(Task task);

@@ -7,14 +7,17 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "kernels/executor.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
+#include "kernels/test/several_ways.h"
 #include "models/base/errors.h"
 #include "models/base/philox.h"
+#include "models/ops/activation.h"
 #include "models/passes/backward.h"
 #include "models/passes/fuse.h"
 #include "models/passes/gradient_sums.h"
@@ -189,6 +192,26 @@ INSTANTIATE_TEST_SUITE_P(Onednn, WholeNetwork,
                            return fmt::format("{}_{}", std::get<0>(test.param)->name,
                                               name_of(std::get<1>(test.param)));
                          });
+
+TEST(Executor, EndsBeforeItsNextKernelOnceCancelled) {
+  KernelClock clock;
+  SeveralWaysBackend backend(make_reference_backend(), {{.name = "only", .seconds = 1}}, clock);
+  Graph graph;
+  ValueId x = graph.add_input("x", {.shape = {2, 3}});
+  for (const char* name : {"first", "second"}) {
+    x = graph.add_node(kActivation, name, ActivationAttributes{ActivationKind::sigmoid}, {x})[0];
+  }
+  graph.set_output("y", x);
+  Executor executor(graph, backend, {});
+  const std::vector<float> values(6);
+  executor.write_input("x", std::as_bytes(std::span(values)));
+  executor.set_cancelled([&] { return clock.launches == 1; });
+  EXPECT_THROW(executor.run(), Cancelled);
+  EXPECT_EQ(clock.launches, 1);
+  executor.set_cancelled({});
+  executor.run();
+  EXPECT_EQ(clock.launches, 3);
+}
 
 }  // namespace
 }  // namespace bench

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "kernels/cuda/device/runtime.h"
+#include "kernels/cuda/device/stream.h"
 #include "models/base/errors.h"
 
 namespace bench::cuda {
@@ -23,9 +24,10 @@ class GpuMemory final : public DeviceMemory {
       throw DeviceError(fmt::format("cudaMalloc of {} bytes failed with {} bytes free: {}", bytes,
                                     free_bytes(), cudaGetErrorString(status)));
     }
-    check_cuda(cudaMemset(data_, 0, bytes), "cudaMemset");
-    // Other streams do not wait for the default stream, which cudaMemset uses.
-    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    // Nothing may wait for the whole device: another tower may be capturing a stream.
+    GpuStream stream;
+    stream.fill(data_, std::byte{0}, bytes);
+    stream.synchronize();
   }
   ~GpuMemory() override { static_cast<void>(cudaFree(data_)); }
   GpuMemory(const GpuMemory&) = delete;

@@ -210,7 +210,7 @@ TEST_F(GraphTest, NothingWaitsOrAllocatesInACapture) {
        [&] { return cudaMallocHost(&allocated, 4); }},
       {"cudaFree is not allowed inside a capture", [&] { return cudaFree(memory.data()); }},
       {"cudaFreeHost is not allowed inside a capture", [&] { return cudaFreeHost(pinned.data()); }},
-      {"cudaDeviceSynchronize is not allowed inside a capture",
+      {"cudaDeviceSynchronize is not allowed while a stream is capturing",
        [] { return cudaDeviceSynchronize(); }},
       {"cudaStreamSynchronize of a stream that is capturing",
        [&] { return cudaStreamSynchronize(stream); }},
@@ -252,6 +252,20 @@ TEST_F(GraphTest, NothingWaitsOrAllocatesInACapture) {
     EXPECT_THAT(failure_of_capture(stream, work), IsEmpty()) << "without the call";
   }
   EXPECT_EQ(allocated, nullptr);
+}
+
+TEST_F(GraphTest, NoThreadWaitsForTheDeviceDuringACapture) {
+  const OnDevice<float> memory(all_of(0));
+  const Stream stream;
+  EXPECT_THAT(failure_of_capture(stream,
+                                 [&] {
+                                   launch_add(stream, memory.data(), memory.data(), 1);
+                                   std::thread([] {
+                                     EXPECT_EQ(cudaDeviceSynchronize(),
+                                               cudaErrorStreamCaptureUnsupported);
+                                   }).join();
+                                 }),
+              HasSubstr("operation failed due to a previous error during capture"));
 }
 
 TEST_F(GraphTest, ForksAreJoined) {
