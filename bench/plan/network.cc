@@ -58,12 +58,16 @@ Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph 
   const SupportQuery supports = [&](const Graph& graph, const Node& node) {
     return backend.supports(graph, node);
   };
-  if (settings.execution.gpu.conv_statistics) {
+  // Convolutions that return statistics, with or without a batch norm before them, do not repeat.
+  const bool fuses_batch_norm =
+      settings.execution.gpu.conv_statistics && !settings.execution.deterministic;
+  if (fuses_batch_norm) {
     fused = fuse_batch_norm(fused, supports);
   }
   Graph graph = add_backward(gather_moving_averages(fused), "loss");
   // Readers in NCHW would each normalize in a separate pass and save nothing.
-  if (settings.execution.gpu.conv_prologue && settings.execution.format != DataFormat::nchw) {
+  if (fuses_batch_norm && settings.execution.gpu.conv_prologue &&
+      settings.execution.format != DataFormat::nchw) {
     graph = normalize_where_read(graph, supports);
   }
   return sum_gradients_where_read(graph, supports);

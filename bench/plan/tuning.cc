@@ -87,7 +87,7 @@ void tell_counts(const CandidateTimer::Counts& counts, std::vector<std::string>&
         fmt::format("{} kernels were not timed: the device does not support them", counts.refused));
   }
   if (!counts.failed.empty()) {
-    notices.push_back(fmt::format("{} kernels failed when they were timed and are not used: {}",
+    notices.push_back(fmt::format("{} kernels failed when they were timed; the first was {}",
                                   counts.failed.size(), counts.failed.front()));
   }
 }

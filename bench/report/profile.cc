@@ -192,6 +192,19 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
   return profile;
 }
 
+std::vector<results::KernelTime> kernels_of(const Profile& profile) {
+  std::vector<results::KernelTime> kernels;
+  for (const ProfileRow& row : profile.rows) {
+    kernels.push_back({.op = row.op,
+                       .name = row.name,
+                       .implementation = row.implementation,
+                       .seconds = row.seconds,
+                       .flops = row.flops,
+                       .bytes = row.bytes});
+  }
+  return kernels;
+}
+
 results::Roof roof_of(const Profile& profile) {
   if (!profile.ceiling) {
     const Unknown why{"this device has no measured ceiling"};

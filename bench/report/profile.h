@@ -51,6 +51,9 @@ struct Profile {
 Profile make_profile(const Executor& executor, const KernelTimes& times, double step_seconds,
                      const Workload& workload);
 
+/// The rows, for the record.
+std::vector<results::KernelTime> kernels_of(const Profile& profile);
+
 /// The time of a row at the ceiling: the larger of its arithmetic time and its memory time.
 double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling);
 

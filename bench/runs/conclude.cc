@@ -97,6 +97,7 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
     print_profiles(out, profiles);
     print_input_times(settings, session, out);
     results::add_roof(record, roof_of(profiles), step_seconds);
+    record.kernels = kernels_of(profiles.front());
   }
   if (prepared.trace) {
     report::print_dumping_trace(out, printable(*settings.outputs.files.trace));

@@ -154,7 +154,10 @@ PlanCheckMemory plan_check_memory(const Graph& graph, int threads) {
     // The second is an opaque output.
     const std::int64_t parts = fused ? kMostParts : 2;
     constexpr auto kNarrow = static_cast<std::int64_t>(sizeof(float));
-    return (kNarrow + kWide) * read(node) +
+    // On a GPU, the inputs of another copy of the images may be needed.
+    const bool halves = std::ranges::any_of(
+        node.inputs, [&](ValueId input) { return is_half(graph.type(input).dtype); });
+    return (halves ? 2 : 1) * (kNarrow + kWide) * read(node) +
            (kNarrow + parts * kWide) *
                elements_of(graph, node.outputs, picks_of(graph, node).outputs);
   };

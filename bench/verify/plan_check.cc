@@ -27,6 +27,10 @@ bool adds_images(const Node& node) {
   return sums_over_images(node) || node.op == &kSoftmaxCrossEntropy;
 }
 
+/// The most that roundings in 16 bits, and what follows from them, may change a tensor of a copy,
+/// as a share of its norm.
+constexpr double kMostCopyDifference = 0.2;
+
 // A limit for the difference between the mean of an image's copies and the first copy. It is a
 // multiple of the difference between the last and the first.
 constexpr double kCopyTimes = 4;
@@ -45,7 +49,10 @@ PlanCheck::PlanCheck(Executor& executor, Backend& backend, const Graph& small, s
       memory_(plan_check_memory(small, threads_.count)),
       reader_(backend, executor.stream(), memory_.whole),
       copies_(static_cast<double>(batch) / static_cast<double>(images)),
-      copies_differ_(batch > images && !backend.shares_host_memory()) {
+      copies_differ_(batch > images && !backend.shares_host_memory() &&
+                     std::ranges::any_of(plan_.buffers, [](const Buffer& buffer) {
+                       return is_half(buffer.type.dtype);
+                     })) {
   check(batch % images == 0, "plan check: the batch is not a multiple of the images");
   for (const Node& node : small.nodes()) {
     nodes_[fmt::format("{} {}", node.op->name, node.name)] = &node;
@@ -215,6 +222,23 @@ double PlanCheck::factor_of(const Node& node, const Shape& small, const Shape& w
   return sums_over_images(node) && small == whole ? copies_ : 1;
 }
 
+std::vector<CheckedKernel> PlanCheck::check_copies(const NodeInputs& first) {
+  std::vector<CheckedKernel> checked;
+  for (std::size_t i = 0; i < last_inputs_.size(); ++i) {
+    if (!is_floating(last_inputs_[i].type.dtype)) {
+      continue;
+    }
+    const Distances found =
+        distances(last_inputs_[i], widened(first.inputs[i], threads_, arena_), 1);
+    if (found.difference.norm > kMostCopyDifference * found.result.norm) {
+      checked.push_back({.name = {},
+                         .deviation = found.difference.norm / found.result.norm,
+                         .tolerance = kMostCopyDifference});
+    }
+  }
+  return checked;
+}
+
 void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node) {
   NodeInputs read_by{.node = node, .inputs = std::move(inputs_)};
   read_by.node.attributes = picked_attributes(small_, node);
@@ -227,6 +251,7 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
       producers.push_back(&producers_.at(input));
     }
   }
+  std::vector<CheckedKernel> outputs = check_copies(read_by);
   ReferenceNode reference(small_, read_by, producers, threads_, arena_);
   const auto expected = reference.compute();
   const Picks picks = picks_of(small_, node);
@@ -237,7 +262,6 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
                                               arena_);
   std::vector<std::span<const double>> moved;
   std::vector<std::span<const double>> of_last;
-  std::vector<CheckedKernel> outputs;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     if (expected[i].empty()) {
       continue;

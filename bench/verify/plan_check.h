@@ -43,6 +43,8 @@ class PlanCheck {
   void read_last_inputs(const Executor::ObservedStep& step, const Node& node);
   void check_reorder(const Executor::ObservedStep& step);
   void check_node(const Executor::ObservedStep& step, const Node& node);
+  /// The inputs of the last copy that differ too much from those of the first.
+  std::vector<CheckedKernel> check_copies(const NodeInputs& first);
   /// The node of the small graph that a step runs; null for a reorder.
   [[nodiscard]] const Node* node_of(const Step& step) const;
   /// The inputs or the outputs of a node that are not opaque.
@@ -68,15 +70,16 @@ class PlanCheck {
   CanonicalReader reader_;
   /// How many copies of the compared images a batch holds.
   double copies_;
-  /// True if copies of an image may be rounded differently. On a GPU, the order of a sum can depend
-  /// on the place in the batch.
+  /// True if copies of an image may be rounded differently: in 16 bits on a GPU. There, the order
+  /// of a sum can depend on the place in the batch.
   bool copies_differ_;
   std::map<std::string, const Node*> nodes_;
   /// How many kernels of each kind were seen, and if the current step is checked.
   std::map<std::string, int> kinds_;
   bool looking_ = false;
   std::vector<HostTensor> inputs_;
-  /// Those of the last copy of the images, if copies may differ and the step adds them up.
+  /// Those of the last copy of the images, if copies may differ and the step adds them up in 16
+  /// bits.
   std::vector<HostTensor> last_inputs_;
   /// For the current step.
   Arena arena_{memory_.node};

@@ -53,7 +53,7 @@ struct Move {
 /// The moves of each input of a node, to find how far rounding propagates to an output of `dtype`.
 /// The share is moved_share(), or moved_share_between() for inputs of a prologue and for gradients
 /// that a residual receives. If `copies_differ`, the node adds up copies of images that were
-/// rounded differently before, so that each input in 16 bits moves by one rounding.
+/// rounded differently before. An input in 16 bits then moves by a rounding.
 std::vector<Move> moves_of(const Graph& graph, const Node& node, DType dtype, bool copies_differ);
 
 /// Compares a result of `elements` elements with the rounding that `dtype` allows, by norm or

@@ -204,7 +204,7 @@ void CandidateTimer::check_device(const Candidate& candidate, const DeviceError&
     stream_->fill(flushed_->data(), std::byte{0}, flushed_bytes_);
     stream_->synchronize();
   } catch (const DeviceError&) {
-    throw DeviceError(fmt::format("the device cannot be used since the kernel {} ran: {}",
+    throw DeviceError(fmt::format("the device stopped working after kernel {} ran: {}",
                                   candidate.implementation, error.what()));
   }
 }

@@ -77,6 +77,7 @@ std::size_t tuned(const Tuner& tuner, const Graph& graph, const Node& node,
       return compared[i];
     }
   }
+  // None was timed: at worst, the run ends with the reason why this one cannot be used.
   return chosen;
 }
 

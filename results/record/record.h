@@ -13,6 +13,7 @@
 #include "results/record/flag_value.h"
 #include "results/record/gpu.h"
 #include "results/record/input.h"
+#include "results/record/kernel_time.h"
 
 /// The record of one run (one process), as plain data. Names and meaning are those of the schema
 /// `bench.record/2`; run_fields.inc, machine_fields.inc and metrics.inc define every number.
@@ -428,6 +429,7 @@ struct Record {
   CpuWatched cpu_watched{};
   Energy energy{};
   Roof roof{};
+  std::vector<KernelTime> kernels{};  ///< For --profile: those of the first device.
   Captured<Cost> cost = Unknown{"not given (--cost)"};
   std::vector<Metric> metrics{};
   Series series{};

@@ -389,6 +389,14 @@ std::string record_json(const Record& record) {
   roof.put("step_bytes", record.roof.step_bytes);
   roof.put("least_step_seconds", record.roof.least_step_seconds);
   roof.put("arithmetic_share", record.roof.arithmetic_share);
+  out.put_list("kernels", record.kernels, [](Section& item, const KernelTime& kernel) {
+    item.put("op", kernel.op);
+    item.put("name", kernel.name);
+    item.put("implementation", kernel.implementation);
+    item.put("seconds", kernel.seconds);
+    item.put("flops", kernel.flops);
+    item.put("bytes", kernel.bytes);
+  });
   put_cost(out, record.cost);
   out.put_list("metrics", record.metrics, put_metric,
                [](const Metric& metric, std::size_t) { return metric.name; });

@@ -39,7 +39,7 @@ class PartError(RuntimeError):
 
 
 class HopelessError(PartError):
-    """No later part can succeed either."""
+    """The check ends, because no later part can succeed."""
 
 
 def _ignore(line: str) -> None:

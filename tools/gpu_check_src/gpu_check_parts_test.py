@@ -104,8 +104,10 @@ class PartsTest(WithMachine):
                          Verdict(State.FAILED, "failed: lenet, f32, resnet50, f16, batch 32"))
         self.says("lenet, f32, safe flags       ran")
         self.bench("echo 'bench: refused'; exit 1")
-        with self.assertRaisesRegex(HopelessError, "no run succeeded"):
+        with self.assertRaisesRegex(HopelessError, "every run ended with an error"):
             correctness.start(self.check())
+        self.bench("exec sleep 100")
+        self.assertEqual(correctness.start(self.check(seconds=1)), Verdict(State.UNFINISHED, "0 networks trained"))
 
     def test_conformance_joins_its_shards_and_names_failures(self):
         self.program("gpu_conformance", 'echo "$GTEST_SHARD_INDEX of $GTEST_TOTAL_SHARDS" >>shards; cat suite; exit 1')
@@ -129,6 +131,13 @@ class PartsTest(WithMachine):
     def test_a_conformance_without_failures_at_its_limit_is_unfinished(self):
         self.program("gpu_conformance", "grep -v -e FAILED suite; exec sleep 100")
         self.assertEqual(correctness.conformance(self.check(seconds=1)).state, State.UNFINISHED)
+
+    def test_a_conformance_is_whole_only_if_each_process_reaches_its_end(self):
+        tests = "grep -v -e FAILED -e relu suite"
+        self.program("gpu_conformance", tests)
+        self.assertEqual(correctness.conformance(self.check()).state, State.UNFINISHED)
+        self.program("gpu_conformance", f"{tests}; echo '[==========] 2 tests from 2 test suites ran. (9 ms total)'")
+        self.assertEqual(correctness.conformance(self.check()).state, State.PASSED)
 
     def test_a_conformance_that_runs_nothing_fails(self):
         self.program("gpu_conformance", "echo '[==========] Running 0 tests from 0 test suites.'")

@@ -140,6 +140,8 @@ class MachineTest(unittest.TestCase):
                                   lambda library: versions[library.parent.name]).folders
         self.assertEqual(found("older", "wheel"), (self.root / "wheel",))
         self.assertEqual(found("older"), ())
+        cached = ""
+        self.assertEqual(found("older", "wheel"), (self.root / "wheel",))
 
     def test_nccl_of_a_wheel_is_used_if_the_system_has_none(self):
         self.place("wheel/libnccl.so.2")

@@ -120,7 +120,7 @@ def needed_libraries(plugin: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Libraries:
-    """Returns folders to search, and the libraries that none of them has."""
+    """Folders to search, and the libraries that none of them has."""
     folders: tuple[Path, ...] = ()
     missing: tuple[str, ...] = ()
     # NCCL, which bench opens by its name, if the loader's path does not have it.
@@ -153,15 +153,13 @@ def find_libraries(names: Sequence[str], own: Path, folders: Sequence[Path], cac
         having = [folder for folder in folders if (folder / name).exists()]
         if (own / name).exists():
             continue
-        if known and name.startswith("libcudnn.") and having:
+        if name.startswith("libcudnn.") and having:
             newest = max(having, key=lambda folder: version(folder / name))
-            if version(newest / name) > version(known[0]):
+            if not known or version(newest / name) > version(known[0]):
                 chosen.insert(0, newest)
-        if known:
-            continue
-        if not having:
+        elif not known and not having:
             missing.append(name)
-        elif not set(having) & set(chosen):
+        elif not known and not set(having) & set(chosen):
             chosen.append(having[0])
     nccl = None if f"{_NCCL} " in cached else next(
         (folder / _NCCL for folder in folders if (folder / _NCCL).exists()), None)

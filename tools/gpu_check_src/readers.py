@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 _SUITE_SIZE = re.compile(r"^\[=+\] Running (\d+) tests? from")
+_SUITE_END = re.compile(r"^\[=+\] \d+ tests? from .* ran\.")
 _TEST = re.compile(r"^\[ *(RUN|OK|FAILED|SKIPPED) *\] ([\w/.]+)")
 _VERIFIED = re.compile(r"^(\S+) +(\S+) +(\d+) +([\d.]+) % +(.*)$")
 _MODEL = re.compile(r"^(\S+) +(\S+) +(\d+) +(\d+) +\d+ +[\d.]+ ")
@@ -22,10 +23,13 @@ class Suite:
     skipped: set[str] = field(default_factory=set)
     # Tests that began but did not end.
     open: str = ""
+    # The number of processes that ran all of their tests.
+    ended: int = 0
 
     def read(self, line: str) -> None:
         if size := _SUITE_SIZE.match(line):
             self.tests = int(size[1])
+        self.ended += bool(_SUITE_END.match(line))
         if not (test := _TEST.match(line)) or "." not in test[2]:
             return
         kind, name = test[1], test[2]
@@ -40,6 +44,7 @@ class Suite:
 
     def add(self, other: "Suite") -> None:
         self.tests += other.tests
+        self.ended += other.ended
         self.passed |= other.passed
         self.failed |= other.failed
         self.skipped |= other.skipped

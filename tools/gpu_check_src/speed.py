@@ -37,8 +37,8 @@ _FUSIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "inference": ("", ("--forward_only",)),
     "inference, batch norm folded": ("inference", ("--forward_only", "--freeze_when_forward_only")),
 }
-# Lines of bench that explain its speed.
-_TOLD = ("kernels: ", "ceiling, ", "step: ", "planned memory: ", "note: ", "warning: ")
+# How the lines begin that are shown of a profile, besides its first table.
+_SHOWN_LINES = ("kernels: ", "ceiling, ", "step: ", "planned memory: ", "note: ", "warning: ")
 _TUNINGS = ("off", "quick", "full")
 _MODEL_SECONDS = 25
 # These networks run first, in case the time does not suffice for all.
@@ -101,7 +101,7 @@ def _profile(check: Check) -> None:
     shown = False
     for line in outcome.lines:
         shown = (shown or line.rstrip().endswith("kind of op")) and bool(line.strip())
-        if shown or line.startswith(_TOLD):
+        if shown or line.startswith(_SHOWN_LINES):
             check.say(line)
     if not outcome.ended_well:
         check.say(f"--profile: {outcome.why()}")

@@ -44,6 +44,16 @@ TEST(RoofOf, AddsTheMinimumTimesAndSharesThem) {
   EXPECT_EQ(roof_of(without).least_step_seconds.why(), "this device has no measured ceiling");
 }
 
+TEST(KernelsOf, AreTheRowsInTheirOrder) {
+  const Profile profile = example();
+  const auto kernels = kernels_of(profile);
+  ASSERT_EQ(kernels.size(), profile.rows.size());
+  EXPECT_EQ(kernels[1].name, profile.rows[1].name);
+  EXPECT_EQ(kernels[1].implementation, profile.rows[1].implementation);
+  EXPECT_EQ(kernels[1].seconds, profile.rows[1].seconds);
+  EXPECT_EQ(kernels[1].bytes, profile.rows[1].bytes);
+}
+
 TEST(PrintProfile, EndsWithTheSharesOfTheStep) {
   EXPECT_THAT(text(example()),
               HasSubstr("kernels: means of 5 more steps of 16.0 ms, 50.0 % outside kernels\n"

@@ -20,8 +20,10 @@
 namespace bench {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::IsEmpty;
 using testing::Pair;
 using testing::StartsWith;
@@ -139,15 +141,25 @@ class ApartBackend final : public ForwardingBackend {
   [[nodiscard]] bool shares_host_memory() const override { return false; }
 };
 
-TEST(PlanCheck, AllowsCopiesOfImagesToDifferOnlyOnAGpu) {
+std::vector<std::string> failed_with_copies(Backend& backend, DType dtype, float factor) {
+  return failed(checked({.batch = 6, .dtype = dtype, .build = build_repeating, .of_copies = factor},
+                        backend));
+}
+
+TEST(PlanCheck, AllowsCopiesOfImagesToDifferALittleOnAGpuIn16Bits) {
   const auto host = make_reference_backend();
   ApartBackend gpu(*host);
-  const auto failed_on = [](Backend& backend) {
-    return failed(checked({.batch = 6, .build = build_repeating, .of_copies = 1.01F}, backend));
-  };
-  EXPECT_THAT(failed_on(gpu), IsEmpty());
-  EXPECT_THAT(failed_on(*host),
-              Contains(StartsWith("conv2d_backward_weights conv/backward_weights")));
+  const auto wrong = Contains(StartsWith("conv2d_backward_weights conv/backward_weights"));
+  EXPECT_THAT(failed_with_copies(gpu, DType::bf16, 1.002F), IsEmpty());
+  EXPECT_THAT(failed_with_copies(*host, DType::bf16, 1.002F), wrong);
+  EXPECT_THAT(failed_with_copies(gpu, DType::f32, 1.002F), wrong);
+}
+
+TEST(PlanCheck, FindsCopiesThatDifferByMoreThanRoundings) {
+  const auto host = make_reference_backend();
+  ApartBackend gpu(*host);
+  EXPECT_THAT(failed_with_copies(gpu, DType::bf16, 2),
+              Contains(AllOf(StartsWith("conv2d_backward_weights"), EndsWith(" of 0.2"))));
 }
 
 TEST(PlanCheck, FindsAllKernelsRightInEveryTypeAndBatch) {

@@ -54,11 +54,10 @@ class Provider final : public GpuProvider {
 
   [[nodiscard]] std::unique_ptr<Backend> assemble(const DeviceProperties& device, int index,
                                                   const GpuOptions& options) const {
-    return assemble_backend(
-        {.device = device,
-         .convolutions = libraries_.convolutions(device, options.tf32, index != kOnlyPlanned),
-         .products = libraries_.products(device, options.tf32),
-         .index = index});
+    return assemble_backend({.device = device,
+                             .convolutions = libraries_.convolutions(device, options.tf32),
+                             .products = libraries_.products(device, options.tf32),
+                             .index = index});
   }
 
   ProviderLibraries libraries_;

@@ -11,9 +11,7 @@ namespace bench::cuda {
 
 /// The libraries of a provider.
 struct ProviderLibraries {
-  /// `present` is true for the current device, and false for one that is only described.
-  std::function<std::unique_ptr<Convolutions>(const DeviceProperties&, bool tf32, bool present)>
-      convolutions;
+  std::function<std::unique_ptr<Convolutions>(const DeviceProperties&, bool tf32)> convolutions;
   std::function<std::unique_ptr<Products>(const DeviceProperties&, bool tf32)> products;
   std::string versions;
   /// Throws UsageError if the libraries do not match the versions that bench was built for.

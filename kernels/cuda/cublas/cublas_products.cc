@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cuda/cublas/algorithm.h"
+#include "kernels/cuda/device/current_device.h"
 #include "models/base/errors.h"
 
 namespace bench::cuda {
@@ -221,23 +222,6 @@ class CublasPlan final : public ProductPlan {
   std::shared_ptr<Handle> handle_;
   Product product_;
   cublasLtMatmulHeuristicResult_t algorithm_;
-};
-
-/// Makes a device the current one of this thread during its lifetime.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(const std::string& pci_bus_id) {
-    check_cuda(cudaGetDevice(&before_), "cudaGetDevice");
-    int device = 0;
-    check_cuda(cudaDeviceGetByPCIBusId(&device, pci_bus_id.c_str()), "cudaDeviceGetByPCIBusId");
-    check_cuda(cudaSetDevice(device), "cudaSetDevice");
-  }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
-  ~CurrentDevice() { static_cast<void>(cudaSetDevice(before_)); }
-
- private:
-  int before_ = 0;
 };
 
 class CublasProducts final : public Products {

@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/cudnn/convolution_graph.h"
 #include "kernels/cuda/cudnn/engine_search.h"
+#include "kernels/cuda/device/current_device.h"
 #include "models/base/errors.h"
 
 namespace bench::cuda {
@@ -164,11 +165,11 @@ std::vector<std::int64_t> key_of(const ConvolutionProblem& problem) {
 
 class CudnnConvolutions final : public Convolutions {
  public:
-  CudnnConvolutions(const DeviceProperties& device, bool tf32, bool present)
+  CudnnConvolutions(const DeviceProperties& device, bool tf32)
       : device_(device_descriptor(device)),
         capability_(device.capability),
-        tf32_(tf32),
-        present_(present) {}
+        pci_bus_id_(device.pci_bus_id),
+        tf32_(tf32) {}
 
   std::vector<ConvolutionChoice> choices(const ConvolutionProblem& problem) override {
     if (!in_one_graph(problem) || !taken(problem)) {
@@ -177,17 +178,7 @@ class CudnnConvolutions final : public Convolutions {
     const std::vector<std::int64_t> key = key_of(problem);
     auto entry = found_.find(key);
     if (entry == found_.end()) {
-      const PlanTarget target =
-          present_ ? PlanTarget{.handle = handle_->get()} : PlanTarget{.device = &device_};
-      entry = found_
-                  .emplace(key, find_engines(ConvolutionGraph(problem, target.handle).graph, target,
-                                             {.dtype = problem.dtype,
-                                              .tf32 = tf32_,
-                                              .compiled = !with_batch_norm(problem),
-                                              .pass = problem.pass,
-                                              .asymmetric = problem.window.pad_before !=
-                                                            problem.window.pad_after}))
-                  .first;
+      entry = found_.emplace(key, engines(problem)).first;
     }
     std::vector<ConvolutionChoice> result;
     for (const EngineChoice& engine : entry->second) {
@@ -208,6 +199,16 @@ class CudnnConvolutions final : public Convolutions {
   [[nodiscard]] std::string version() const override { return version_text(cudnnGetVersion()); }
 
  private:
+  [[nodiscard]] std::vector<EngineChoice> engines(const ConvolutionProblem& problem) const {
+    const EngineWish wish = wish_for(problem, tf32_);
+    if (pci_bus_id_.empty()) {
+      return find_engines(ConvolutionGraph(problem, nullptr).graph, {.device = &device_}, wish);
+    }
+    const CurrentDevice current(pci_bus_id_);
+    const cudnnHandle_t handle = handle_->get();
+    return find_engines(ConvolutionGraph(problem, handle).graph, {.handle = handle}, wish);
+  }
+
   static bool with_batch_norm(const ConvolutionProblem& problem) {
     return problem.statistics || problem.prologue;
   }
@@ -225,9 +226,10 @@ class CudnnConvolutions final : public Convolutions {
 
   Descriptor device_;
   int capability_;
+  /// Empty for a device that is only described. cuDNN's plans for it need less workspace than those
+  /// for a present device.
+  std::string pci_bus_id_;
   bool tf32_;
-  /// cuDNN's plans for a described device need less workspace than those for a device.
-  bool present_;
   std::map<std::vector<std::int64_t>, std::vector<EngineChoice>> found_;
   /// Outlives the plans.
   std::shared_ptr<Handle> handle_ = std::make_shared<Handle>();
@@ -250,10 +252,9 @@ std::string cudnn_version() { return fmt::format("cuDNN {}", version_text(cudnnG
 
 void check_cudnn_version() { check_cudnn_version(cudnnGetVersion()); }
 
-std::unique_ptr<Convolutions> make_cudnn_convolutions(const DeviceProperties& device, bool tf32,
-                                                      bool present) {
+std::unique_ptr<Convolutions> make_cudnn_convolutions(const DeviceProperties& device, bool tf32) {
   check_cudnn_version();
-  return std::make_unique<CudnnConvolutions>(device, tf32, present);
+  return std::make_unique<CudnnConvolutions>(device, tf32);
 }
 
 }  // namespace bench::cuda

@@ -20,7 +20,6 @@ std::string cudnn_version();
 /// cuDNN's convolutions for a device, present or only described. Plans are made and launched only
 /// while that device is the calling thread's current one. With TF32, tensor cores round f32 factors
 /// to 10 bits of fraction. Throws UsageError for a device that cuDNN does not know.
-std::unique_ptr<Convolutions> make_cudnn_convolutions(const DeviceProperties& device, bool tf32,
-                                                      bool present = false);
+std::unique_ptr<Convolutions> make_cudnn_convolutions(const DeviceProperties& device, bool tf32);
 
 }  // namespace bench::cuda

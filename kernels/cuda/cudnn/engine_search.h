@@ -37,15 +37,16 @@ Descriptor device_descriptor(const DeviceProperties& device);
 
 /// Which engines to look for.
 struct EngineWish {
+  ConvolutionProblem::Pass pass;
   /// The convolution's type.
-  DType dtype = DType::f32;
-  bool tf32 = false;
-  /// True if engines that are compiled at run time may be used as a fallback.
-  bool compiled = true;
-  ConvolutionProblem::Pass pass = ConvolutionProblem::Pass::forward;
+  DType dtype;
   /// True if the padding before differs from the padding after.
-  bool asymmetric = false;
+  bool asymmetric;
+  bool tf32;
+  /// True if engines that are compiled at run time may be used as a fallback.
+  bool compiled;
 };
+EngineWish wish_for(const ConvolutionProblem& problem, bool tf32);
 
 /// Where a plan runs: on the handle's device, or only on a described one.
 struct PlanTarget {

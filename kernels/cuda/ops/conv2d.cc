@@ -269,7 +269,7 @@ void add_with_prologue(LayerCandidates& candidates, const Graph& graph, const No
 
 /// Adds candidates with padded channels, for the few channels of images.
 void add_padded(LayerCandidates& candidates, ConvolutionProblem problem, const Layout& layout,
-                Runner runner, const std::string& suffix = {}) {
+                Runner runner) {
   if (problem.pass == Pass::data || problem.order != Order::nhwc || !is_half(problem.dtype) ||
       problem.groups != 1) {
     return;
@@ -289,7 +289,7 @@ void add_padded(LayerCandidates& candidates, ConvolutionProblem problem, const L
                       .padded = padded,
                       .x_rows = rows(problem.x),
                       .filter_rows = rows(problem.filter)};
-    candidates.add(problem, layout, runner, suffix, fmt::format("pad{}+", padded));
+    candidates.add(problem, layout, runner, "", fmt::format("pad{}+", padded));
   }
 }
 

@@ -1,5 +1,6 @@
 // The engines that cuDNN offers on described cards, and what it must refuse.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -14,6 +15,13 @@
 
 namespace bench::cuda {
 namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
 
 DeviceProperties card(const char* chip) { return properties_of(chip).value(); }
 
@@ -74,6 +82,39 @@ TEST(Convolutions, F32TakesNoTensorCoresUnlessTf32IsAllowed) {
   }
 }
 
+/// The engines for the filter gradient of a layer with this padding after its pixels.
+std::string engines_for(DType dtype, std::int64_t channels, std::int64_t groups,
+                        std::int64_t pad_after) {
+  constexpr std::int64_t kKernel = 7;
+  const std::int64_t size = 32;
+  const std::int64_t result = (size + 2 + pad_after - kKernel) / 2 + 1;
+  const ConvolutionProblem problem{.pass = Pass::filter,
+                                   .dtype = dtype,
+                                   .x = {2, channels, size, size},
+                                   .filter = {64, channels / groups, kKernel, kKernel},
+                                   .y = {2, 64, result, result},
+                                   .window = {.kernel = {kKernel, kKernel},
+                                              .stride = {2, 2},
+                                              .pad_before = {2, 2},
+                                              .pad_after = {pad_after, pad_after}},
+                                   .groups = groups};
+  std::string names;
+  for (const ConvolutionChoice& choice :
+       make_cudnn_convolutions(card("sm_90"), false)->choices(problem)) {
+    names += choice.implementation + " ";
+  }
+  return names;
+}
+
+TEST(Convolutions, AreNotRunByEnginesThatFailedTheConformanceSuite) {
+  const auto wrong_padding = AnyOf(HasSubstr(":eng1_"), HasSubstr(":eng20_"));
+  EXPECT_THAT(engines_for(DType::f32, 3, 1, 2), wrong_padding);
+  EXPECT_THAT(engines_for(DType::f32, 3, 1, 3), AllOf(Not(IsEmpty()), Not(wrong_padding)));
+  const auto sliced = ContainsRegex("_k0=([2-9]|1[0-9])");
+  EXPECT_THAT(engines_for(DType::bf16, 3, 1, 3), AllOf(Not(IsEmpty()), Not(sliced)));
+  EXPECT_THAT(engines_for(DType::f16, 64, 64, 2), AllOf(Not(IsEmpty()), Not(HasSubstr(":eng61_"))));
+}
+
 TEST(Convolutions, PlansOfOneProblemAreFoundOnceAndStayTheSame) {
   const auto convolutions = make_cudnn_convolutions(card("sm_80"), true);
   const ConvolutionProblem problem = cases_of(Order::nhwc, Pass::data).front().problem;
@@ -123,7 +164,7 @@ TEST(EngineSearch, AnEngineAndItsKnobsMakeThePlanThatTheHeuristicMeant) {
                                        .window = {.kernel = {3, 3}}};
       const ConvolutionGraph graph(problem, nullptr);
       const std::set<std::string> meant = plans_of_the_heuristic(graph.graph, device);
-      const auto engines = find_engines(graph.graph, {.device = &device}, {.dtype = problem.dtype});
+      const auto engines = find_engines(graph.graph, {.device = &device}, wish_for(problem, false));
       EXPECT_FALSE(engines.empty());
       for (const EngineChoice& engine : engines) {
         const Descriptor plan = make_plan(graph.graph, engine, {.device = &device});
@@ -174,7 +215,7 @@ std::vector<EngineChoice> filter_gradient_engines(DType dtype, DType result, con
   graph.set_descriptor(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
   graph.finalize();
   const Descriptor device = device_descriptor(card(chip));
-  return find_engines(graph, {.device = &device}, {.dtype = dtype, .tf32 = true});
+  return find_engines(graph, {.device = &device}, wish_for(problem, true));
 }
 
 TEST(EngineSearch, NoEngineWritesAFilterGradientOf16BitsInF32) {

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,56 +24,92 @@
 namespace bench {
 namespace {
 
-constexpr const char* kGpu = "gpu";
 constexpr int kSkipped = 77;
 constexpr int kDeviceLost = 3;
 
 std::unique_ptr<Backend> make_present() { return open_gpu_provider().make_backend(0, {}); }
 
-BackendUnderTest present() { return gpu_under_test(kGpu, make_present); }
+BackendUnderTest present() { return gpu_under_test("gpu", make_present); }
 
-bool has_library_kernels(const KernelCase& one) {
-  if (one.name == "fully_connected_wide") {
-    return false;  // Some of cuBLASLt's algorithms add its terms in one accumulator.
+std::vector<KernelCase> cases_with_library_kernels(DType dtype) {
+  std::vector<KernelCase> cases = cases_in(dtype);
+  std::erase_if(cases, [](const KernelCase& one) {
+    return one.op != &kConv2d && one.op != &kConv2dBackwardWeights && one.op != &kFullyConnected;
+  });
+  for (KernelCase& one : cases) {
+    // A library may add many terms in one accumulator.
+    one.epsilons = std::max(one.epsilons, 1.0);
   }
-  return one.op == &kConv2d || one.op == &kConv2dBackwardWeights || one.op == &kFullyConnected;
+  return cases;
 }
 
 /// Estimates choose one candidate, but a tuned run may use any of them.
-TEST_P(Conformance, MatchesTheReferenceWithEveryCandidate) {
-  if (std::get<0>(GetParam()).name != kGpu || !has_library_kernels(kernel_case()) ||
-      std::get<1>(GetParam()) == DataFormat::automatic) {
-    return;
+class EveryCandidate : public Conformance {
+ protected:
+  struct Tried {
+    CaseOutputs outputs;
+    /// The precision of each result.
+    std::map<std::string, DType> precisions;
+    std::string names;
+  };
+  /// The results with candidate `index` of each node, or the last if it has fewer. Sets `most` to
+  /// the most candidates of a node. Empty if the device cannot create a kernel.
+  std::optional<Tried> run_with(std::size_t index, const CaseData& data, std::size_t& most) const {
+    std::set<std::string> chosen;
+    FilteringBackend one(device(), [&](const Node& node, std::vector<Candidate>& candidates) {
+      most = std::max(most, candidates.size());
+      const Candidate kept = candidates[std::min(index, candidates.size() - 1)];
+      chosen.insert(fmt::format("{} {}", node.op->name, kept.implementation));
+      candidates = {kept};
+    });
+    std::optional<CaseRunner> runner;
+    try {
+      runner.emplace(kernel_case(), options(Weights::inputs), one);
+    } catch (const DeviceError& error) {
+      // Tuning skips what the device refuses, too.
+      std::cout << error.what() << "\n";
+      return std::nullopt;
+    }
+    Tried tried{.outputs = runner->run(data),
+                .precisions = {},
+                .names = fmt::format("{}", fmt::join(chosen, ", "))};
+    for (const auto& [name, values] : tried.outputs) {
+      tried.precisions[name] = precision(*runner, name);
+    }
+    return tried;
   }
+};
+
+TEST_P(EveryCandidate, MatchesTheReference) {
   if (const std::string why = left_out(); !why.empty()) {
     GTEST_SKIP() << why;
   }
   const CaseData data = rounded(kernel_case(), dtype(), draw_case_data(kernel_case(), test_seed()));
   const auto oracle = make_reference_backend();
   const CaseOutputs expected = CaseRunner(kernel_case(), {.dtype = DType::f64}, *oracle).run(data);
+  std::size_t compared = 0;
   std::size_t most = 1;
   for (std::size_t i = 0; i < most; ++i) {
-    std::set<std::string> chosen;
-    FilteringBackend one(device(), [&](const Node& node, std::vector<Candidate>& candidates) {
-      most = std::max(most, candidates.size());
-      const Candidate kept = candidates[std::min(i, candidates.size() - 1)];
-      chosen.insert(fmt::format("{} {}", node.op->name, kept.implementation));
-      candidates = {kept};
-    });
-    try {
-      CaseRunner runner(kernel_case(), options(Weights::inputs), one);
-      const CaseOutputs actual = runner.run(data);
-      for (const auto& [name, values] : expected) {
-        const Result kind = name.starts_with("out") ? Result::output : Result::gradient;
-        EXPECT_EQ(compare(kernel_case(), precision(runner, name), kind, actual.at(name), values),
-                  "")
-            << name << " with " << fmt::format("{}", fmt::join(chosen, ", "));
-      }
-    } catch (const DeviceError& error) {
-      // Tuning skips what the device refuses, too.
-      std::cout << error.what() << "\n";
+    const std::optional<Tried> tried = run_with(i, data, most);
+    if (!tried) {
+      continue;
+    }
+    ++compared;
+    for (const auto& [name, values] : expected) {
+      const Result kind = name.starts_with("out") ? Result::output : Result::gradient;
+      EXPECT_EQ(
+          compare(kernel_case(), tried->precisions.at(name), kind, tried->outputs.at(name), values),
+          "")
+          << name << " with " << tried->names;
     }
   }
+  EXPECT_GT(compared, 0U);
+}
+
+auto every_candidate(DType dtype) {
+  return testing::Combine(
+      testing::Values(present()), testing::Values(DataFormat::nchw, DataFormat::nhwc),
+      testing::Values(dtype), testing::ValuesIn(cases_with_library_kernels(dtype)));
 }
 
 /// The cases in which several blocks share a channel's sums and the last block joins them.
@@ -173,6 +211,9 @@ INSTANTIATE_TEST_SUITE_P(StatisticsBehindF16, Conformance,
                          statistics_behind_parameters(make_present), conformance_name);
 INSTANTIATE_TEST_SUITE_P(ChainedBehindF16, Conformance, chained_behind_parameters(make_present),
                          conformance_name);
+INSTANTIATE_TEST_SUITE_P(F32, EveryCandidate, every_candidate(DType::f32), conformance_name);
+INSTANTIATE_TEST_SUITE_P(F16, EveryCandidate, every_candidate(DType::f16), conformance_name);
+INSTANTIATE_TEST_SUITE_P(Bf16, EveryCandidate, every_candidate(DType::bf16), conformance_name);
 INSTANTIATE_TEST_SUITE_P(Gpu, OptimizerConformance, optimizer_parameters(present()),
                          optimizer_name);
 INSTANTIATE_TEST_SUITE_P(Gpu, NormalizationConformance,

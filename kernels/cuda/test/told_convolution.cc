@@ -123,8 +123,7 @@ Told told_convolution(const nlohmann::json& graph, const nlohmann::json& node) {
 nlohmann::json told_graph(const ConvolutionProblem& problem) {
   const ConvolutionGraph graph(problem, nullptr);
   const Descriptor device = device_descriptor(properties_of("sm_90").value());
-  const auto engines =
-      find_engines(graph.graph, {.device = &device}, {.dtype = problem.dtype, .tf32 = true});
+  const auto engines = find_engines(graph.graph, {.device = &device}, wish_for(problem, true));
   return nlohmann::json::parse(make_plan(graph.graph, engines.at(0), {.device = &device})
                                    .text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION))
       .at("operationGraph");

@@ -7,12 +7,11 @@
 namespace bench::cuda {
 
 std::unique_ptr<GpuProvider> make_emulated_provider() {
-  return make_provider(
-      {.convolutions = [](const DeviceProperties& /*device*/, bool /*tf32*/,
-                          bool /*present*/) { return make_emulated_convolutions(); },
-       .products = [](const DeviceProperties& /*device*/,
-                      bool /*tf32*/) { return make_emulated_products(); },
-       .versions = "no libraries: emulated"});
+  return make_provider({.convolutions = [](const DeviceProperties& /*device*/,
+                                           bool /*tf32*/) { return make_emulated_convolutions(); },
+                        .products = [](const DeviceProperties& /*device*/,
+                                       bool /*tf32*/) { return make_emulated_products(); },
+                        .versions = "no libraries: emulated"});
 }
 
 std::unique_ptr<Backend> make_emulated_backend() {

@@ -63,8 +63,8 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
                         "status", "partial", "status_reason", "time", "workload", "flags",
                         "batch_choice", "dataset", "source", "build", "host", "cpu", "memory",
                         "gpu", "towers", "process", "env", "tensorflow_env", "load", "cpu_watched",
-                        "energy", "roof", "cost", "metrics", "series", "implementations", "choices",
-                        "verification", "quality", "capture_errors"));
+                        "energy", "roof", "kernels", "cost", "metrics", "series", "implementations",
+                        "choices", "verification", "quality", "capture_errors"));
   EXPECT_EQ(out["schema"], "bench.record/2");
 }
 

@@ -129,6 +129,7 @@ Record full_record() {
                   .link = Link{1e-5, 1e-6, 1e9, 0.1},
                   .predicted = {{8, 100.0, 0.9}}};
   record.roof = {1e12, 1e10, 1e9, 0.1, 0.5};
+  record.kernels = {{"conv2d", "conv1", "brgconv", 0.001, 1e9, 1e6}};
   record.cost = Cost{"EUR", 25e3, 1.5, 450.0, 4.5, 0.5, 0.25, 1.25};
   record.metrics = {{.name = "peak_rss", .value = 1, .unit = "bytes"}};
   record.series = {{nanoseconds(5)}, {nanoseconds(4)}, {0.5}, {0.25}, {0.75}};

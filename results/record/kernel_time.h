@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+namespace bench::results {
+
+/// A part of a profiled step.
+struct KernelTime {
+  std::string op{};
+  std::string name{};
+  std::string implementation{};
+  double seconds = 0;
+  /// 2 per multiply-add of convolutions and fully connected layers.
+  double flops = 0;
+  double bytes = 0;
+};
+
+}  // namespace bench::results
