@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string_view>
 
 #include "models/base/errors.h"
@@ -13,6 +14,10 @@ namespace {
 
 const MpiApi& load(const Launch& launch, const std::string& folder) {
   const std::string path = fmt::format("{}/libbench_{}.so", folder, launch.library);
+  if (launch.library == "mpich") {
+    // UCX aborts a rank that copies from the memory of a killed one, before it can report the loss.
+    setenv("UCX_TLS", "^cma", /*overwrite=*/0);
+  }
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw UsageError(fmt::format("{} started this process, but bench cannot open its MPI: {}",
