@@ -16,8 +16,8 @@ const MpiApi& load(const Launch& launch, const std::string& folder) {
   const std::string path = fmt::format("{}/libbench_{}.so", folder, launch.library);
   if (launch.library == "mpich") {
     // UCX aborts a rank that copies from the memory of a killed one, before it can report the loss.
-    // Without such copies, an all-reduce of ResNet-50's gradients between two ranks takes 1.46 times
-    // as long, but 1.08 times with this scheme.
+    // Without such copies, an all-reduce of ResNet-50's gradients between two ranks takes 1.46
+    // times as long, but 1.08 times with this scheme.
     setenv("UCX_TLS", "^cma", /*overwrite=*/0);
     setenv("UCX_RNDV_SCHEME", "get_zcopy", /*overwrite=*/0);
   }
