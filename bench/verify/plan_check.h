@@ -78,8 +78,7 @@ class PlanCheck {
   std::map<std::string, int> kinds_;
   bool looking_ = false;
   std::vector<HostTensor> inputs_;
-  /// Those of the last copy of the images, if copies may differ and the step adds them up in 16
-  /// bits.
+  /// Those of the last copy of the images, if copies may differ and the step adds them up.
   std::vector<HostTensor> last_inputs_;
   /// For the current step.
   Arena arena_{memory_.node};

@@ -21,18 +21,6 @@ __global__ void pad_channels_kernel(std::int64_t rows, int channels, const T* __
   store_pack(y + row * kPadded, pack);
 }
 
-template <class T>
-__global__ void drop_channels_kernel(std::int64_t rows, int channels, int padded,
-                                     const T* __restrict__ x, T* __restrict__ y) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kElementLanes + threadIdx.x;
-  if (row >= rows) {
-    return;
-  }
-  for (int i = 0; i < channels; ++i) {
-    y[row * channels + i] = x[row * padded + i];
-  }
-}
-
 }  // namespace
 
 void pad_channels(cudaStream_t stream, const ChannelPad& args) {
@@ -48,15 +36,6 @@ void pad_channels(cudaStream_t stream, const ChannelPad& args) {
     } else {
       throw InternalError("pad_channels: only for 16 bits");
     }
-  });
-}
-
-void drop_padded_channels(cudaStream_t stream, const ChannelPad& args) {
-  with_element(args.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    launch(stream, shape_for<1>("drop_padded_channels", args.rows), drop_channels_kernel<T>,
-           args.rows, static_cast<int>(args.channels), static_cast<int>(args.padded),
-           static_cast<const T*>(args.from), static_cast<T*>(args.to));
   });
 }
 

@@ -5,13 +5,10 @@
 #include "kernels/cuda/device/runtime.h"
 #include "models/base/dtype.h"
 
-// Rows of channels with zeros appended, for engines that need aligned pixels. All functions enqueue
-// and return without waiting.
-
 namespace bench::cuda {
 
-/// Rows of `channels` elements in `narrow`, and of `padded` elements in `wide`. Both are NHWC, or
-/// OHWI for filters. `padded` is 4 or 8 and more than `channels`; `wide` is aligned to a row.
+/// Pixels of an NHWC tensor, or places of an OHWI filter, in 16 bits: `rows` of `channels`
+/// elements. `padded` is 4 or 8, and more than that. `to` is aligned to a padded row.
 struct ChannelPad {
   DType dtype = DType::f16;
   std::int64_t rows = 0;
@@ -21,9 +18,8 @@ struct ChannelPad {
   void* to = nullptr;
 };
 
-/// Copies `from` in narrow rows to `to` in wide rows, with zeros after the channels.
+/// Copies rows with zeros after their channels, for engines that need aligned pixels. spatial_pad()
+/// can do the same. Here a lane writes a whole row. Enqueues and returns without waiting.
 void pad_channels(cudaStream_t stream, const ChannelPad& args);
-/// Copies the channels of wide rows to narrow rows.
-void drop_padded_channels(cudaStream_t stream, const ChannelPad& args);
 
 }  // namespace bench::cuda

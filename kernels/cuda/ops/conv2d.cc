@@ -6,6 +6,7 @@
 #include "kernels/cuda/gpu/channel_pad.h"
 #include "kernels/cuda/gpu/elementwise.h"
 #include "kernels/cuda/gpu/epilogue.h"
+#include "kernels/cuda/gpu/spatial_pad.h"
 #include "kernels/cuda/ops/depthwise.h"
 #include "kernels/cuda/ops/layers.h"
 #include "kernels/cuda/ops/prologue.h"
@@ -77,7 +78,13 @@ struct Padding {
   /// Copies a filter gradient to where it belongs.
   void after(cudaStream_t stream, const ConvolutionMemory& memory, void* result) const {
     if (filter_gradient) {
-      drop_padded_channels(stream, rows(filter_rows, memory.result, result));
+      spatial_pad(stream, {.view = {.order = Order::nchw, .batch = filter_rows, .spatial = padded},
+                           .height = 1,
+                           .width = padded,
+                           .pad = {.after = {0, channels - padded}},
+                           .dtype = dtype,
+                           .x = memory.result,
+                           .y = result});
     }
   }
 };
