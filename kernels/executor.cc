@@ -86,6 +86,10 @@ struct Executor::State {
     return trained->gradient;
   }
 
+  [[nodiscard]] const Buffer& trained_variable(std::size_t segment) const {
+    return buffer(plan.lowered.trained[segment].variable);
+  }
+
   void enqueue_refresh(std::size_t r) {
     BoundStep& step = bound.refreshes()[r];
     step.kernel->launch(*stream, step.inputs, step.outputs, nullptr);
@@ -251,6 +255,17 @@ void Executor::write_variable(const std::string& name, std::span<const float> ca
   state_->refresh(buffer);
 }
 
+void Executor::write_variable_bytes(const std::string& name, std::span<const std::byte> canonical) {
+  const std::size_t buffer = state_->variable_buffer(name);
+  state_->conversions.write(state_->buffer(buffer), state_->bound.view(buffer),
+                            state_->buffer(buffer).type.dtype, canonical);
+  state_->refresh(buffer);
+}
+
+std::vector<std::byte> Executor::read_variable_bytes(const std::string& name) {
+  return state_->read_bytes(state_->variable_buffer(name));
+}
+
 void Executor::renew_copies() {
   for (std::size_t r = 0; r < state_->bound.refreshes().size(); ++r) {
     state_->enqueue_refresh(r);
@@ -396,5 +411,24 @@ TensorView Executor::copies() { return state_->bound.copies(); }
 DType Executor::trained_dtype() const { return state_->trained_dtype(); }
 
 const std::vector<OptimizerSegment>& Executor::segments() const { return state_->segments; }
+
+const std::string& Executor::segment_name(std::size_t segment) const {
+  return state_->trained_variable(segment).name;
+}
+
+std::vector<std::byte> Executor::read_segment(std::size_t segment, void* memory) {
+  const Buffer& variable = state_->trained_variable(segment);
+  const DType dtype = variable.type.dtype;
+  std::vector<std::byte> canonical(state_->conversions.bytes(variable, dtype));
+  state_->conversions.read(variable, {.data = memory, .bytes = variable.bytes}, dtype, canonical);
+  return canonical;
+}
+
+void Executor::write_segment(std::size_t segment, void* memory,
+                             std::span<const std::byte> canonical) {
+  const Buffer& variable = state_->trained_variable(segment);
+  state_->conversions.write(variable, {.data = memory, .bytes = variable.bytes},
+                            variable.type.dtype, canonical);
+}
 
 }  // namespace bench

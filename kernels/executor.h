@@ -87,6 +87,9 @@ class Executor {
   /// pages.
   [[nodiscard]] std::vector<float> read_variable(const std::string& name,
                                                  std::vector<float> reused = {});
+  /// The same in the variable's own type.
+  void write_variable_bytes(const std::string& name, std::span<const std::byte> canonical);
+  [[nodiscard]] std::vector<std::byte> read_variable_bytes(const std::string& name);
   /// Enqueues an update of all 16-bit copies of the variables, for callers that write variables()
   /// directly.
   void renew_copies();
@@ -165,6 +168,12 @@ class Executor {
   [[nodiscard]] TensorView copies();
   [[nodiscard]] DType trained_dtype() const;
   [[nodiscard]] const std::vector<OptimizerSegment>& segments() const;
+  /// The trained variable of that index in segments().
+  [[nodiscard]] const std::string& segment_name(std::size_t segment) const;
+  /// Copies memory of the device that is laid out like this variable, such as its part of an
+  /// optimizer's slot. The copy is in canonical order and in the variable's type; waits.
+  [[nodiscard]] std::vector<std::byte> read_segment(std::size_t segment, void* memory);
+  void write_segment(std::size_t segment, void* memory, std::span<const std::byte> canonical);
 
   /// enqueue() with an event before the first kernel and after each, for step_times(). Kernels that
   /// are launched without events between them may take less time in total.

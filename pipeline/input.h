@@ -28,6 +28,17 @@ enum class SlotType : std::uint8_t {
 /// The largest number of classes that --num_classes accepts.
 inline constexpr std::int64_t kMostClasses = 1 << 24;
 
+/// A place in the stream of images of all processes, where a run continues that was interrupted.
+struct InputPosition {
+  /// Counts from 0. Synthetic images have one endless epoch.
+  std::int64_t epoch = 0;
+  /// The images of this epoch that precede the place. More than the epoch has: it is in a later
+  /// one.
+  std::int64_t index = 0;
+
+  bool operator==(const InputPosition&) const = default;
+};
+
 /// The shape, types, labels and seed of the batches.
 struct InputSpec {
   std::int64_t batch = 0;
@@ -43,6 +54,7 @@ struct InputSpec {
   std::int32_t num_classes = 0;  ///< labels are 0 .. num_classes - 1
   std::int32_t first_label = 0;  ///< the label in the files that becomes label 0
   std::uint64_t seed = 0;
+  InputPosition start = {};  ///< of the first batch
 
   [[nodiscard]] std::int64_t images_of_all() const { return std::max(batch, global_batch); }
 };
@@ -60,6 +72,10 @@ struct InputBatch {
   /// Number of complete passes over the images before the last image of this batch. From 1 on, some
   /// images may be repeats.
   std::int64_t epoch = 0;
+  /// The same for each image; null for images that are not from a dataset.
+  const std::int64_t* epochs = nullptr;
+  /// The place of the next batch.
+  InputPosition following = {};
 };
 
 /// How threads spent their time, summed over the threads.

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "models/base/errors.h"
+#include "variable_mgmt/checkpoint/run_state.h"
 
 namespace bench {
 namespace {
@@ -75,7 +76,8 @@ LoadPlan plan_load(const TensorFile& file, const Graph& graph, LoadMode mode) {
     }
   }
   for (const auto& [name, tensor] : file.tensors()) {
-    if (!known.contains(name) && !is_batch_counter(name, tensor)) {
+    if (!known.contains(name) && !is_batch_counter(name, tensor) &&
+        !name.starts_with(kRunStatePrefix)) {
       extra.add(quoted_name(name));
     }
   }

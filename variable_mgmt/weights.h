@@ -24,10 +24,10 @@ struct LoadPlan {
 
 enum class LoadMode { complete, partial };
 
-/// Compares names, canonical shapes and types; ignores torchvision's counters
-/// `num_batches_tracked`. Throws one UsageError that lists missing and unknown names, different
-/// shapes and types that are not floating. LoadMode::partial ignores all of these as long as
-/// something fits.
+/// Compares names, canonical shapes and types; ignores torchvision's counters `num_batches_tracked`
+/// and what a checkpoint has besides variables (run_state.h). Throws one UsageError that lists
+/// missing and unknown names, different shapes and types that are not floating. LoadMode::partial
+/// ignores all of these as long as something fits.
 LoadPlan plan_load(const TensorFile& file, const Graph& graph, LoadMode mode);
 
 /// Replaces the values of the plan's names in `values` with those of the file. `watch` is called

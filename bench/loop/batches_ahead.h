@@ -34,8 +34,9 @@ class BatchesAhead {
   /// whose copies must be complete. Returns nullopt if the batch is not available yet, or cannot
   /// be; next() then gives the reason. Wait::no never waits, not even for another tower that waits.
   std::optional<InputBatch> ahead(Wait wait);
-  /// True if ahead() returned a batch since begin_step(). Call it while no tower executes a step.
-  [[nodiscard]] bool has_ahead() const { return ahead_.has_value(); }
+  /// The batch that ahead() returned since begin_step(), if any. Call it while no tower executes a
+  /// step.
+  [[nodiscard]] const std::optional<InputBatch>& brought_ahead() const { return ahead_; }
   /// Reports that a tower has failed, so that no other tower waits for a batch. Any thread may call
   /// it.
   void give_up() { given_up_ = true; }

@@ -8,7 +8,8 @@ Feeding::Feeding(const Workload& workload, Towers& towers, BatchesAhead& batches
     : towers_(towers),
       batches_(batches),
       images_(static_cast<std::size_t>(workload.batch)),
-      image_elements_(image_elements(workload) * images_) {}
+      image_elements_(image_elements(workload) * images_),
+      position_(workload.input.start) {}
 
 bool Feeding::begin_step(bool more) {
   ahead_ = more && towers_.first().feeds_ahead();
@@ -19,6 +20,7 @@ bool Feeding::begin_step(bool more) {
       return false;
     }
   }
+  next_position_ = batch_ ? batch_->following : next_position_;
   if (batch_ && ahead_) {
     // It is released as soon as a tower asks for the next one.
     towers_.run([this](int tower) {
@@ -29,6 +31,15 @@ bool Feeding::begin_step(bool more) {
   }
   batches_.begin_step();
   return true;
+}
+
+void Feeding::end_step() {
+  position_ = next_position_;
+  const std::optional<InputBatch>& ahead = batches_.brought_ahead();
+  fed_ = ahead.has_value();
+  if (ahead) {
+    next_position_ = ahead->following;
+  }
 }
 
 void Feeding::feed(int tower) {

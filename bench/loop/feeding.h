@@ -19,12 +19,16 @@ class Feeding {
   /// Prepares the batch of the next step; returns false if the run is interrupted before. `more`:
   /// another step follows.
   bool begin_step(bool more);
+  /// The batch of the step, unless it was brought during the preceding one.
+  [[nodiscard]] const InputBatch& batch() const { return batch_.value(); }
   /// Gives a tower its part of that batch; call it on the tower's thread.
   void feed(int tower);
   /// Enqueues a tower's step, and the transfer of its next batch; call it on the tower's thread.
   void enqueue(int tower, RepeatedStep& step);
   /// Call it when all towers have waited for the step.
-  void end_step() { fed_ = batches_.has_ahead(); }
+  void end_step();
+  /// The place in the input after the batch of the last step.
+  [[nodiscard]] const InputPosition& position() const { return position_; }
 
  private:
   void feed(int tower, const InputBatch& batch);
@@ -41,6 +45,9 @@ class Feeding {
   bool ahead_ = false;
   /// The towers have the next step's batch.
   bool fed_ = false;
+  InputPosition position_;
+  /// After the batch of the current or next step.
+  InputPosition next_position_ = {};
 };
 
 }  // namespace bench

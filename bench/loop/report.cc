@@ -118,6 +118,29 @@ void print_step(std::ostream& out, const StepLine& line) {
   out << std::endl;
 }
 
+void print_evaluated(std::ostream& out, std::int64_t batch, double examples_per_second) {
+  out << batch << '\t' << fixed(examples_per_second, 1) << " examples/sec" << std::endl;
+}
+
+void print_accuracy(std::ostream& out, const Accuracies& accuracies, std::int64_t images) {
+  out << "Accuracy @ 1 = " << fixed(accuracies.top_1, 4)
+      << " Accuracy @ 5 = " << fixed(accuracies.top_5, 4) << " [" << images << " examples]"
+      << std::endl;
+}
+
+void print_running_evaluation(std::ostream& out, std::int64_t global_step, bool final) {
+  out << "Running " << (final ? "final " : "") << "evaluation at global_step " << global_step
+      << std::endl;
+}
+
+void print_resuming_training(std::ostream& out) { out << "Resuming training" << std::endl; }
+
+void print_stopping_at_accuracy(std::ostream& out, double top_1) {
+  out << fmt::format("Stopping, as eval accuracy at least {} was reached", top_1) << std::endl;
+}
+
+void print_done_with_training(std::ostream& out) { out << "Done with training" << std::endl; }
+
 void print_dumping_trace(std::ostream& out, std::string_view file) {
   out << "Dumping trace to " << file << std::endl;
 }

@@ -69,6 +69,15 @@ struct StepLine {
 };
 void print_step(std::ostream& out, const StepLine& line);
 
+/// The lines of an evaluation: the speed of the last batches up to number `batch`, and the result.
+void print_evaluated(std::ostream& out, std::int64_t batch, double examples_per_second);
+void print_accuracy(std::ostream& out, const Accuracies& accuracies, std::int64_t images);
+/// The lines around evaluations of a training run.
+void print_running_evaluation(std::ostream& out, std::int64_t global_step, bool final);
+void print_resuming_training(std::ostream& out);
+void print_stopping_at_accuracy(std::ostream& out, double top_1);
+void print_done_with_training(std::ostream& out);
+
 /// Reports that the trace is about to be written to `file`.
 void print_dumping_trace(std::ostream& out, std::string_view file);
 

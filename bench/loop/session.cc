@@ -28,7 +28,9 @@ class Session {
         learning_rate_(settings.workload.learning_rate),
         progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}),
         batches_(parts.input, parts.clock, result.input_wait, [this] { return gives_batch_up(); }),
-        feeding_(settings.workload, parts.towers, batches_) {
+        feeding_(settings.workload, parts.towers, batches_),
+        global_step_(parts.steps_before) {
+    result_.steps_before = parts.steps_before;
     find_scalars();
     make_steps();
     // Longer lists grow between steps, outside the measured time.
@@ -129,6 +131,9 @@ class Session {
     try {
       parts_.towers.run([&](int tower) {
         parts_.towers[tower].set_loss_scale(loss_scale_rule(settings_.workload).initial);
+        if (parts_.restore) {
+          parts_.restore(tower);
+        }
         steps_[static_cast<std::size_t>(tower)] = std::make_unique<RepeatedStep>(
             settings_.execution.gpu.recording, parts_.towers[tower], parts_.towers.update(tower));
       });
@@ -152,6 +157,7 @@ class Session {
       }
       progress_.update(++result_.warmup_steps);
       stop = stop_after(result_.warmup_steps, *stepped);
+      end_step(*stepped, stop == Stop::interrupted);
     }
     return stop;
   }
@@ -175,6 +181,7 @@ class Session {
       parts_.watch->begin();
     }
     const nanoseconds begin = parts_.clock.now();
+    paused_ = {};
     double top_1 = 0;
     double top_5 = 0;
     for (std::int64_t i = 1; result_.stop == Stop::none; ++i) {
@@ -184,7 +191,8 @@ class Session {
         break;
       }
       const StepOutcome& outcome = *stepped;
-      result_.wall = joint_ ? result_.wall + outcome.duration : parts_.clock.now() - begin;
+      result_.wall =
+          joint_ ? result_.wall + outcome.duration : parts_.clock.now() - begin - paused_;
       result_.steps.push_back(outcome.duration);
       if (outcome.device) {
         result_.device_steps.push_back(*outcome.device);
@@ -206,6 +214,9 @@ class Session {
       }
       progress_.update(i);
       result_.stop = stop_after(i, outcome);
+      if (!end_step(outcome, result_.stop != Stop::none)) {
+        result_.stop = Stop::enough;
+      }
     }
     result_.input = parts_.input.statistics().since(before);
     result_.replayed = std::all_of(steps_.begin(), steps_.end(),
@@ -213,6 +224,25 @@ class Session {
     if (parts_.watch != nullptr) {
       parts_.watch->end();
     }
+  }
+
+  /// What follows a step, and is not measured. Returns false if it ends the run.
+  bool end_step(const StepOutcome& outcome, bool last) {
+    if (!parts_.after_step) {
+      return true;
+    }
+    const nanoseconds begin = parts_.clock.now();
+    progress_.clear();
+    const bool goes_on = parts_.after_step({.steps = global_step_,
+                                            .next = feeding_.position(),
+                                            .loss = outcome.loss,
+                                            .accuracies = settings_.workload.accuracies()
+                                                              ? std::optional(outcome.accuracies)
+                                                              : std::nullopt,
+                                            .learning_rate = parameters_.learning_rate,
+                                            .last = last});
+    paused_ += parts_.clock.now() - begin;
+    return goes_on;
   }
 
   /// Returns true if another step follows the next one, as far as is known.
@@ -274,7 +304,7 @@ class Session {
                    .number = layer_step(settings_.workload, global_step_)};
     parts_.towers.run(run_tower_);
     feeding_.end_step();
-    StepOutcome outcome = mean_outcome();
+    StepOutcome outcome = mean_outcome(outcomes_);
     const nanoseconds ready = parts_.clock.now();
     if (parts_.world != nullptr && !joint_) {
       const std::int64_t done =
@@ -289,6 +319,7 @@ class Session {
     add_shares({.begun = begin, .input = got, .agreeing = agreed, .done = end});
     check_loss(outcome.loss, global_step_, settings_.workload);
     ++global_step_;
+    result_.next_input = feeding_.position();
     result_.own_steps += measuring_ ? 1 : 0;
     return outcome;
   }
@@ -348,22 +379,6 @@ class Session {
     }
   }
 
-  /// The mean over all towers, except the device time, which is the maximum.
-  [[nodiscard]] StepOutcome mean_outcome() const {
-    StepOutcome mean;
-    for (const StepOutcome& outcome : outcomes_) {
-      mean.device = std::max(mean.device, outcome.device);
-      mean.loss += outcome.loss;
-      mean.accuracies.top_1 += outcome.accuracies.top_1;
-      mean.accuracies.top_5 += outcome.accuracies.top_5;
-    }
-    const auto towers = static_cast<double>(outcomes_.size());
-    mean.loss /= towers;
-    mean.accuracies.top_1 /= towers;
-    mean.accuracies.top_5 /= towers;
-    return mean;
-  }
-
   /// Why the steps end after `done` of them, as far as this process knows.
   [[nodiscard]] Stop own_stop(std::int64_t done) const {
     return measuring_ ? parts_.stopping.after_steps(done)
@@ -402,8 +417,10 @@ class Session {
   std::vector<std::unique_ptr<RepeatedStep>> steps_;
   std::vector<StepOutcome> outcomes_;
   std::vector<Laps> laps_;
-  std::int64_t global_step_ = 0;
+  std::int64_t global_step_;
   bool measuring_ = false;
+  /// In end_step() since measuring began.
+  nanoseconds paused_{};
   /// Set if workers are asynchronous.
   std::optional<JointSteps> joint_;
   /// This process's last step, if workers are asynchronous.
@@ -425,17 +442,6 @@ class Session {
 };
 
 }  // namespace
-
-StepLimits step_limits(const Execution& execution) {
-  StepLimits limits{.warmup_steps = execution.warmup.num_batches,
-                    .steps = execution.steps.num_batches};
-  if (execution.max_seconds) {
-    constexpr double kLongestSeconds = 9e9;  // the limit of nanoseconds
-    limits.time = nanoseconds(
-        static_cast<std::int64_t>(std::min(*execution.max_seconds, kLongestSeconds) * 1e9));
-  }
-  return limits;
-}
 
 void run_session(const RunSettings& settings, const SessionParts& parts, SessionResult& result) {
   Session(settings, parts, result).run();

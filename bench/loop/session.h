@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -20,6 +21,20 @@
 
 namespace bench {
 
+/// A training step of all towers.
+struct CompletedStep {
+  /// The number of completed steps since the beginning of training, warm-up included.
+  std::int64_t steps = 0;
+  /// The place of the next batch.
+  InputPosition next = {};
+  double loss = 0;
+  /// Unset if they are not computed.
+  std::optional<report::Accuracies> accuracies = {};
+  double learning_rate = 0;
+  /// No step follows.
+  bool last = false;
+};
+
 /// The objects that the step loop uses.
 struct SessionParts {
   Towers& towers;
@@ -35,6 +50,13 @@ struct SessionParts {
   /// The processes of the run. They all take the same steps, unless they are asynchronous. Null:
   /// this one alone.
   World* world = nullptr;
+  /// The completed steps of the run that this one continues.
+  std::int64_t steps_before = 0;
+  /// Gives a tower the state after those steps; called on its thread. Empty: a new run.
+  std::function<void(int tower)> restore = {};
+  /// Called after each step, whose time does not include it. Returns false to end the run. May be
+  /// empty.
+  std::function<bool(const CompletedStep& step)> after_step = {};
 };
 
 /// The measurements of the loop. If workers are asynchronous, steps are their JointSteps, as this
@@ -52,7 +74,7 @@ struct SessionResult {
   std::vector<report::Accuracies> accuracies;
   /// UpdateStrategy::reduced_on() with several towers; else empty.
   std::string reduced_on;
-  /// From the end of warm-up to the end of the last step.
+  /// From the end of warm-up to the end of the last step, without pauses between steps.
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};
   /// What the input did in that time.
@@ -69,6 +91,10 @@ struct SessionResult {
   /// The clock when the first warm-up step (or, without any, the first step) began.
   std::chrono::nanoseconds first_step_at{};
   std::int64_t warmup_steps = 0;
+  /// SessionParts::steps_before.
+  std::int64_t steps_before = 0;
+  /// The place of the batch after the last step.
+  InputPosition next_input = {};
   std::optional<double> loss_first;
   std::optional<double> loss_last;
   std::optional<double> top_1;
@@ -78,18 +104,15 @@ struct SessionResult {
   /// Why the steps ended; Stop::none after a failed step.
   Stop stop = Stop::none;
 
-  /// The number of completed steps, warm-up included.
+  /// The number of completed steps since the beginning of training, warm-up included.
   [[nodiscard]] std::int64_t global_steps() const {
-    return warmup_steps + static_cast<std::int64_t>(steps.size());
+    return steps_before + warmup_steps + static_cast<std::int64_t>(steps.size());
   }
   [[nodiscard]] double images_per_second(std::int64_t global_batch) const {
     return static_cast<double>(global_batch) * static_cast<double>(steps.size()) /
            std::chrono::duration<double>(wall).count();
   }
 };
-
-/// The requested length of a run.
-StepLimits step_limits(const Execution& execution);
 
 /// Warms up, then runs and times the steps until the stopping rule ends them. Each step runs on
 /// every tower, on the tower's part of the batch, and ends when all towers are done. It reports

@@ -1,5 +1,6 @@
 #include "bench/loop/step_outcome.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -7,6 +8,21 @@
 #include "models/base/errors.h"
 
 namespace bench {
+
+StepOutcome mean_outcome(const std::vector<StepOutcome>& outcomes) {
+  StepOutcome mean;
+  for (const StepOutcome& outcome : outcomes) {
+    mean.device = std::max(mean.device, outcome.device);
+    mean.loss += outcome.loss;
+    mean.accuracies.top_1 += outcome.accuracies.top_1;
+    mean.accuracies.top_5 += outcome.accuracies.top_5;
+  }
+  const auto towers = static_cast<double>(outcomes.size());
+  mean.loss /= towers;
+  mean.accuracies.top_1 /= towers;
+  mean.accuracies.top_5 /= towers;
+  return mean;
+}
 
 StepOutcome agreed_outcome(World& world, const StepOutcome& own) {
   StepOutcome agreed = own;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "bench/loop/report.h"
 #include "bench/loop/stopping_rule.h"
@@ -19,6 +20,9 @@ struct StepOutcome {
   /// Why this is the last step, if it is.
   Stop stop = Stop::none;
 };
+
+/// The mean over all towers, except the device time, which is the maximum.
+StepOutcome mean_outcome(const std::vector<StepOutcome>& outcomes);
 
 /// Returns the outcome that all processes report. Losses and accuracies are means. The stop is an
 /// interruption of any process, otherwise rank 0's. Waits for all ranks.

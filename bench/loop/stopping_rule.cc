@@ -1,5 +1,6 @@
 #include "bench/loop/stopping_rule.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "models/base/errors.h"
@@ -11,6 +12,17 @@ constexpr double kWarmupShare = 0.25;
 constexpr std::int64_t kLeastWarmupSteps = 2;
 
 }  // namespace
+
+StepLimits step_limits(const Execution& execution) {
+  StepLimits limits{.warmup_steps = execution.warmup.num_batches,
+                    .steps = execution.steps.num_batches};
+  if (execution.max_seconds) {
+    constexpr double kLongestSeconds = 9e9;  // the limit of nanoseconds
+    limits.time = std::chrono::nanoseconds(
+        static_cast<std::int64_t>(std::min(*execution.max_seconds, kLongestSeconds) * 1e9));
+  }
+  return limits;
+}
 
 StoppingRule::StoppingRule(const StepLimits& limits, const Clock& clock,
                            std::function<bool()> interrupted)

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "bench/plan/settings.h"
 #include "results/environment/clock.h"
 
 namespace bench {
@@ -34,6 +35,9 @@ struct StepLimits {
   /// If set, the run may end once it has reached both.
   std::optional<Enough> enough = {};
 };
+
+/// The requested length of a run.
+StepLimits step_limits(const Execution& execution);
 
 /// Decides when warm-up and measuring end; queried after each step.
 class StoppingRule {

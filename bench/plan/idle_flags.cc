@@ -21,7 +21,29 @@ std::string with_this_device(const Asked& asked) {
 }
 
 std::string unless_training(const Asked& asked) {
-  return asked.settings.workload.training() ? "" : "with --forward_only";
+  return asked.settings.workload.training() ? ""
+         : asked.flags.eval                 ? "with --eval"
+                                            : "with --forward_only";
+}
+
+std::string unless_saved(const Asked& asked) {
+  const std::string idle = unless_training(asked);
+  return !idle.empty() || asked.flags.train_dir ? idle : "without --train_dir";
+}
+
+std::string unless_events(const Asked& asked) {
+  const Flags& flags = asked.flags;
+  const std::string idle = unless_saved(asked);
+  return !idle.empty()                     ? idle
+         : flags.summary_verbosity == 0    ? "without --summary_verbosity"
+         : flags.save_summaries_steps == 0 ? "without --save_summaries_steps"
+                                           : "";
+}
+
+std::string unless_evaluated(const Asked& asked) {
+  return asked.flags.eval || asked.settings.evaluation.during_training()
+             ? ""
+             : "without --eval or --eval_during_training_...";
 }
 
 std::string unless_forward_only(const Asked& asked) {
@@ -292,6 +314,14 @@ constexpr std::array kRules = {
     Rule{"datasets_num_private_threads", unless_data},
     Rule{"datasets_use_caching", unless_data},
     Rule{"datasets_parallel_interleave_cycle_length", unless_jpegs},
+    Rule{"save_model_secs", unless_saved},
+    Rule{"save_model_steps", unless_saved},
+    Rule{"max_ckpts_to_keep", unless_saved},
+    Rule{"summary_verbosity", unless_events},
+    Rule{"save_summaries_steps", unless_events},
+    Rule{"eval_batch_size", unless_evaluated},
+    Rule{"num_eval_batches", unless_evaluated},
+    Rule{"num_eval_epochs", unless_evaluated},
     Rule{"optimizer", unless_training},
     Rule{"init_learning_rate", unless_training},
     Rule{"piecewise_learning_rate_schedule", unless_training},

@@ -27,7 +27,8 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
                        .type = settings.execution.slots,
                        .num_classes = static_cast<std::int32_t>(workload.num_classes),
                        .first_label = first_label(workload),
-                       .seed = workload.seed};
+                       .seed = workload.seed,
+                       .start = workload.input.start};
   if (workload.input.file) {
     return make_tensor_file_input(spec, *workload.input.file, allocator);
   }

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "bench/plan/evaluation_settings.h"
 #include "bench/plan/graph_counts.h"
 #include "bench/plan/network.h"
 #include "bench/verify/kernel_check.h"
@@ -197,6 +198,21 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const To
     } else {
       memory.check.device += (memory.share_device ? towers : 1) * tower.memory.gradients;
     }
+  }
+  if (settings.outputs.checkpoints.folder) {
+    const std::size_t copies = workload.strategy->reduction ? 1 : towers;
+    memory.check.host =
+        std::max(memory.check.host, copies * tower.memory.variables + memory.optimizer());
+  }
+  if (settings.evaluation.during_training() && workload.training()) {
+    const RunSettings evaluation = evaluation_settings(with_batch(settings, batch));
+    const MemoryLimits places{
+        .host = Unknown{"not needed here"},
+        .device = memory.on_device ? std::optional(MemoryLimit()) : std::nullopt};
+    const MemoryNeed need =
+        places.need_of(plan_run_memory(evaluation, backend, evaluation.workload.batch));
+    memory.check = {.host = std::max(memory.check.host, need.host),
+                    .device = std::max(memory.check.device, need.device)};
   }
   const std::size_t images = image_bytes(workload, batch) * towers;
   if (!workload.input.dataset) {

@@ -32,7 +32,8 @@ struct PlannedMemory {
   bool share_device = false;
   /// For all towers together; each needs the same.
   std::size_t input_slots = 0;
-  /// Additional memory of the check after the steps, on the host and on a device.
+  /// Additional memory outside of the steps, on the host and on a device. It is that of the check
+  /// after the steps, of a checkpoint's copy or of an evaluation, whichever is largest.
   MemoryNeed check = {};
 
   [[nodiscard]] std::size_t towers() const { return updates.size(); }

@@ -7,6 +7,7 @@
 #include "bench/flags/near.h"
 #include "bench/flags/resolve.h"
 #include "bench/plan/choices_file.h"
+#include "bench/plan/evaluation_settings.h"
 #include "bench/plan/idle_flags.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_sharing.h"
@@ -199,7 +200,9 @@ GpuSettings gpu_of(const Flags& flags) {
 
 Workload read_workload(const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
-  return {.mode = flags.forward_only ? RunMode::forward_only : RunMode::training,
+  return {.mode = flags.eval           ? RunMode::evaluation
+                  : flags.forward_only ? RunMode::forward_only
+                                       : RunMode::training,
           .dtype = dtype_named(flags.dtype),
           .choose_half = flags.use_fp16,
           .int8 = flags.dtype == "int8",
@@ -238,15 +241,21 @@ Execution read_execution(const Flags& flags) {
 
 Outputs read_outputs(const ParseResult& parsed) {
   const Flags& flags = parsed.flags;
-  return {.files = files_of(flags),
-          .flag_files = parsed.flag_files,
-          .record = record_settings_of(flags),
-          .lines = {.every = flags.display_every,
-                    .ewma = flags.display_perf_ewma,
-                    .loss = flags.loss_type_to_report == "base_loss" ? ReportedLoss::base
-                                                                     : ReportedLoss::total},
-          .profile = flags.profile,
-          .dump = dump_of(flags)};
+  return {
+      .files = files_of(flags),
+      .flag_files = parsed.flag_files,
+      .checkpoints = {.folder = flags.eval ? std::nullopt : flags.train_dir,
+                      .every_steps = flags.save_model_steps,
+                      .every_seconds = flags.save_model_secs,
+                      .keep = flags.max_ckpts_to_keep},
+      .events = {.verbosity = flags.summary_verbosity, .every_steps = flags.save_summaries_steps},
+      .record = record_settings_of(flags),
+      .lines = {.every = flags.display_every,
+                .ewma = flags.display_perf_ewma,
+                .loss = flags.loss_type_to_report == "base_loss" ? ReportedLoss::base
+                                                                 : ReportedLoss::total},
+      .profile = flags.profile,
+      .dump = dump_of(flags)};
 }
 
 LearningRateOptions learning_rate_of(const Flags& flags, const Model& model,
@@ -325,10 +334,28 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   workload.processes = place.processes;
   workload.servers = place.servers;
   workload.asynchronous = !flags.cross_replica_sync;
+  if (flags.train_dir && (place.processes > 1 || place.servers > 0)) {
+    throw UsageError("--train_dir: checkpoints of several processes are not built yet; omit it");
+  }
   workload.dataset = &resolve_dataset(flags);
   workload.model = &resolve_model(flags, *workload.dataset);
-  if (flags.data_dir) {
+  settings.evaluation = read_evaluation(flags, *workload.dataset);
+  const bool evaluates = flags.eval || settings.evaluation.during_training();
+  if (evaluates && (place.processes > 1 || place.servers > 0)) {
+    throw UsageError("an evaluation by several processes is not built yet; use one process");
+  }
+  if (flags.data_dir && !flags.eval) {
     check_dataset_folder(*workload.dataset, *flags.data_dir, /*training=*/true);
+  }
+  if (flags.data_dir && evaluates) {
+    check_dataset_folder(*workload.dataset, *flags.data_dir, /*training=*/false);
+  }
+  if (flags.eval) {
+    workload.init_from = checkpoint_to_evaluate(flags);
+    execution.warmup = {.num_batches = 0, .rounded_up = false};
+    if (workload.input.dataset) {
+      workload.input.dataset->training = false;
+    }
   }
   if (flags.distortions && workload.dataset->name == kDefaultDataset) {
     throw UsageError("--distortions: not built yet for imagenet; omit it");
@@ -363,9 +390,10 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
       flags.num_classes.value_or(own_classes(*workload.model, *workload.dataset));
   check_network(settings, flags.image_size.has_value());
   const std::int64_t examples = workload.dataset->examples(/*training=*/true);
-  execution.step_request = {.num_batches = flags.num_batches,
-                            .num_epochs = flags.num_epochs,
-                            .examples_per_epoch = examples};
+  execution.step_request = flags.eval ? settings.evaluation.step_request
+                                      : StepCountOptions{.num_batches = flags.num_batches,
+                                                         .num_epochs = flags.num_epochs,
+                                                         .examples_per_epoch = examples};
   workload.optimizer = {.rule = rule_of(flags),
                         .weight_decay = flags.weight_decay,
                         .clip = flags.gradient_clip,
@@ -374,9 +402,10 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   resolve_sharing(settings, parsed);
   suit_synthetic_images(settings);
   const BatchRequest& request = workload.batch_request;
-  return with_batch(settings, request.rule == BatchRequest::Rule::given
-                                  ? request.sizes.at(0)
-                                  : workload.model->default_batch);
+  const std::int64_t batch = request.rule == BatchRequest::Rule::given
+                                 ? request.sizes.at(0)
+                                 : workload.model->default_batch;
+  return with_batch(settings, flags.eval ? settings.evaluation.batch.value_or(batch) : batch);
 }
 
 }  // namespace bench

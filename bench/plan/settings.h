@@ -59,7 +59,7 @@ enum class ChosenBy : std::uint8_t { estimates, file, timed, kept };
 /// The name in a record.
 std::string_view name_of(ChosenBy chosen_by);
 
-enum class RunMode : std::uint8_t { training, forward_only };
+enum class RunMode : std::uint8_t { training, forward_only, evaluation };
 
 /// The loss that step lines show.
 enum class ReportedLoss : std::uint8_t {
@@ -72,6 +72,8 @@ struct InputSettings {
   std::optional<DatasetOptions> dataset = {};
   /// A safetensors file.
   std::optional<std::string> file = {};
+  /// The place of the first batch.
+  InputPosition start = {};
 };
 
 /// The files that a run writes; unset: none.
@@ -82,6 +84,27 @@ struct OutputFiles {
   std::optional<std::string> result = {};
   /// A folder for logs in the format of tf_cnn_benchmarks.
   std::optional<std::string> benchmark_logs = {};
+};
+
+/// The checkpoints of a training run.
+struct CheckpointSettings {
+  /// Unset: none are read or written.
+  std::optional<std::string> folder = {};
+  /// Besides the one at the end: after each of these numbers of measured steps, or so much time.
+  std::optional<std::int64_t> every_steps = {};
+  std::int64_t every_seconds = 0;
+  /// How many to keep; 0: all.
+  std::int64_t keep = 5;
+};
+
+/// The events of a training run.
+struct EventSettings {
+  /// 0: none; 1: numbers; 2: also a histogram of all gradients; 3: also histograms of each
+  /// variable.
+  std::int64_t verbosity = 0;
+  /// 0: none.
+  std::int64_t every_steps = 0;
+  [[nodiscard]] bool asked() const { return verbosity > 0 && every_steps > 0; }
 };
 
 /// Settings of the step lines.
@@ -171,6 +194,8 @@ struct Workload {
   bool compact = false;
 
   [[nodiscard]] bool training() const { return mode == RunMode::training; }
+  /// Computes the accuracy on the validation subset, forward only.
+  [[nodiscard]] bool evaluation() const { return mode == RunMode::evaluation; }
   /// The number of towers of all processes, and of the processes before this one.
   [[nodiscard]] int all_towers() const { return towers * processes; }
   [[nodiscard]] int towers_before() const { return towers * process; }
@@ -240,16 +265,40 @@ struct Outputs {
   OutputFiles files = {};
   /// The files from which flags were read, which no output may overwrite.
   std::vector<std::string> flag_files = {};
+  CheckpointSettings checkpoints = {};
+  EventSettings events = {};
   RecordSettings record = {};
   LineSettings lines = {};
   bool profile = false;
   DumpSettings dump = {};
 };
 
+/// Evaluations on the validation subset: of a run that only evaluates, or during training.
+struct EvaluationSettings {
+  /// Images per step and device during training; unset: as in training.
+  std::optional<std::int64_t> batch = {};
+  /// The requested length.
+  StepCountOptions step_request = {};
+  /// The length as a number of whole passes over a dataset; 0 if it is another.
+  std::int64_t passes = 0;
+  /// During training: after every N measured steps or epochs, or after each of these.
+  std::optional<std::int64_t> every_steps = {};
+  std::optional<double> every_epochs = {};
+  std::vector<std::int64_t> at_steps = {};
+  std::vector<double> at_epochs = {};
+  /// End the training when an evaluation reaches this share.
+  std::optional<double> stop_at_top_1 = {};
+
+  [[nodiscard]] bool during_training() const {
+    return every_steps || every_epochs || !at_steps.empty() || !at_epochs.empty();
+  }
+};
+
 /// The resolved settings of a run, from its flags, with every default filled in.
 struct RunSettings {
   Workload workload = {};
   Execution execution = {};
+  EvaluationSettings evaluation = {};
   Outputs outputs = {};
   /// Sentences for the user about differences from the requested settings.
   std::vector<std::string> notices = {};

@@ -291,7 +291,9 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
   record.cost = settings.outputs.record.cost;
   record.workload = {.model = std::string(workload.model->name),
                      .printed_model = std::string(workload.model->printed_name),
-                     .mode = workload.training() ? "train" : "fwd",
+                     .mode = workload.training()     ? "train"
+                             : workload.evaluation() ? "eval"
+                                                     : "fwd",
                      .data = data_of(workload),
                      .batch_per_device = workload.batch,
                      .devices = workload.all_towers(),

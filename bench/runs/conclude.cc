@@ -60,7 +60,13 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
 }
 
 /// Why a successful run has fewer steps than requested; empty if it has all.
-std::string early_end(const Execution& execution, const SessionResult& session) {
+std::string early_end(const RunSettings& settings, const SessionResult& session) {
+  const Execution& execution = settings.execution;
+  if (session.stop == Stop::enough && settings.evaluation.stop_at_top_1) {
+    return fmt::format("--stop_at_top_1_accuracy={:g} ended the run after {} of {} steps",
+                       *settings.evaluation.stop_at_top_1, session.steps.size(),
+                       execution.steps.num_batches);
+  }
   return session.stop == Stop::out_of_time
              ? fmt::format("--max_seconds={:g} ended the run after {} of {} steps",
                            *execution.max_seconds, session.steps.size(),
@@ -189,11 +195,22 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   Attempt attempt = measured.attempt;
   attempt.at([&] {
     prepared.tensor_files.save(prepared.towers->first().executor(), session.global_steps());
+    if (prepared.checkpoints != nullptr) {
+      prepared.checkpoints->finish(*prepared.towers,
+                                   {.steps = session.global_steps(), .input = session.next_input});
+      file.record().checkpoints = prepared.checkpoints->summary();
+    }
+    if (prepared.evaluator != nullptr) {
+      if (session.stop != Stop::interrupted) {
+        prepared.evaluator->finish(*prepared.towers, session.global_steps());
+      }
+      file.record().evaluations = prepared.evaluator->evaluations();
+    }
   });
   if (session.stop == Stop::interrupted && attempt.succeeded()) {
     throw RunEnded(fmt::format("after {} measured steps", session.steps.size()));
   }
-  const std::string ended = early_end(settings.execution, session);
+  const std::string ended = early_end(settings, session);
   if (!ended.empty()) {
     LOG(INFO) << "note: " << ended;
   }
@@ -228,7 +245,8 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   print_verdict(file.record(), streams.err);
   const bool complete =
       session.steps.size() == static_cast<std::size_t>(settings.execution.steps.num_batches);
-  file.write(results::Status::kFailed, !complete && session.stop != Stop::out_of_time,
+  file.write(results::Status::kFailed,
+             !complete && session.stop != Stop::out_of_time && session.stop != Stop::enough,
              attempt.reason());
   return attempt.end(streams.err);
 }

@@ -50,6 +50,37 @@ void count_clock(Backend& backend, std::vector<results::Gpu>& gpus) {
   }
 }
 
+/// The measurements of a run that only evaluates.
+SessionResult evaluate_alone(const RunSettings& settings, const SessionParts& parts) {
+  SessionResult session;
+  parts.stopping.begin();
+  session.first_step_at = parts.clock.now();
+  const InputStatistics before = parts.input.statistics();
+  parts.watch->begin();
+  EvaluationResult result = evaluate({.settings = settings,
+                                      .towers = parts.towers,
+                                      .input = parts.input,
+                                      .clock = parts.clock,
+                                      .out = parts.out,
+                                      .interrupted = [&] { return parts.stopping.interrupted(); }});
+  parts.watch->end();
+  session.input = parts.input.statistics().since(before);
+  session.steps = std::move(result.steps);
+  session.accuracies = std::move(result.accuracies);
+  session.wall = result.wall;
+  session.input_wait = result.input_wait;
+  session.own_steps = static_cast<std::int64_t>(session.steps.size());
+  session.stop = result.interrupted ? Stop::interrupted : Stop::complete;
+  if (result.counts.images > 0) {
+    session.top_1 = result.counts.accuracies().top_1;
+    session.top_5 = result.counts.accuracies().top_5;
+  }
+  if (!result.interrupted) {
+    report::print_total(parts.out, session.images_per_second(settings.workload.global_batch()));
+  }
+  return session;
+}
+
 }  // namespace
 
 Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
@@ -60,18 +91,41 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   RunWatch around(host.files, host.clock, record.cpu.processors_used.value_or({}), &watches,
                   host.world.neighbours);
   Measured measured;
+  SessionParts parts{.towers = *prepared.towers,
+                     .input = *prepared.input,
+                     .clock = host.clock,
+                     .stopping = stopping,
+                     .out = host.streams.out,
+                     .progress = host.streams.err,
+                     .progress_terminal = host.streams.err_terminal,
+                     .watch = &around,
+                     .world = host.world.others()};
+  Checkpointing* const checkpoints = prepared.checkpoints.get();
+  Evaluator* const evaluator = prepared.evaluator.get();
+  if (checkpoints != nullptr) {
+    parts.steps_before = checkpoints->steps_before();
+    parts.restore = [&, checkpoints](int tower) { checkpoints->restore(parts.towers, tower); };
+  }
+  if (checkpoints != nullptr || evaluator != nullptr) {
+    parts.after_step = [&](const CompletedStep& step) {
+      if (prepared.events != nullptr) {
+        prepared.events->after_step(parts.towers, step);
+      }
+      if (step.last) {
+        return true;
+      }
+      if (checkpoints != nullptr) {
+        checkpoints->between_steps(parts.towers, {.steps = step.steps, .input = step.next});
+      }
+      return evaluator == nullptr || evaluator->between_steps(parts.towers, step.steps);
+    };
+  }
   measured.attempt.at([&] {
-    run_session(begun.settings,
-                {.towers = *prepared.towers,
-                 .input = *prepared.input,
-                 .clock = host.clock,
-                 .stopping = stopping,
-                 .out = host.streams.out,
-                 .progress = host.streams.err,
-                 .progress_terminal = host.streams.err_terminal,
-                 .watch = &around,
-                 .world = host.world.others()},
-                measured.session);
+    if (begun.settings.workload.evaluation()) {
+      measured.session = evaluate_alone(begun.settings, parts);
+    } else {
+      run_session(begun.settings, parts, measured.session);
+    }
     count_clock(*prepared.devices.front().backend, record.gpus);
   });
   World& world = *host.world.world;

@@ -122,7 +122,10 @@ report::Header header_of(const RunSettings& settings) {
       .model = std::string(workload.model->printed_name),
       .dataset = std::string(workload.dataset->name) + (workload.input.file ? " (file)" : ""),
       .synthetic = workload.synthetic(),
-      .mode = workload.training() ? "training" : "forward only",
+      .mode = workload.evaluation()                   ? "evaluation"
+              : !workload.training()                  ? "forward only"
+              : settings.evaluation.during_training() ? "training + evaluation"
+                                                      : "training",
       .global_batch = workload.global_batch(),
       .batch_per_device = workload.batch,
       .num_batches = execution.steps.num_batches,
@@ -227,7 +230,7 @@ void print_beginning(const RunSettings& settings, std::ostream& out) {
   if (settings.execution.warmup.rounded_up) {
     report::print_rounded_warm_up(out, settings.execution.warmup.num_batches);
   }
-  report::print_generating_model(out);
+  report::print_generating_model(out, settings.workload.evaluation());
 }
 
 /// Makes the devices, and prints the notes about them and the settings.
@@ -372,6 +375,17 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   }
   const Graph network = build_run_network(settings.workload, settings.workload.batch);
   RunTensorFiles tensor_files(settings, network);
+  const std::int64_t warmup = settings.execution.warmup.num_batches;
+  std::unique_ptr<Checkpointing> checkpoints;
+  if (settings.outputs.checkpoints.folder) {
+    checkpoints = std::make_unique<Checkpointing>(settings, network, host.clock);
+    for (const std::string& notice : checkpoints->notices()) {
+      LOG(INFO) << "note: " << notice;
+    }
+    if (checkpoints->nothing_left()) {
+      return std::nullopt;
+    }
+  }
   std::optional<FirstValues> values;
   if (!settings.outputs.dump.any()) {
     values.emplace(settings.workload, network, tensor_files);
@@ -393,7 +407,9 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   print_beginning(settings, host.streams.out);
   RunNetwork built = prepare_network(settings, *values, *device.backend, host);
   choose_by_time(settings, built.graph, device, limits, host);
-  report::print_initializing_graph(host.streams.out);
+  if (!settings.workload.evaluation()) {
+    report::print_initializing_graph(host.streams.out);
+  }
   auto towers = prepare_towers(begun, devices, built, limits, need_for, host);
   built.values.clear();  // The towers have copies of them.
   auto input = prepare_input(settings, devices, towers->first(), host);
@@ -403,6 +419,14 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
     return std::nullopt;
   }
 
+  std::unique_ptr<EventLog> events;
+  if (settings.outputs.checkpoints.folder && settings.outputs.events.asked()) {
+    events = std::make_unique<EventLog>(settings, warmup, host.clock);
+  }
+  std::unique_ptr<Evaluator> evaluator;
+  if (settings.evaluation.during_training()) {
+    evaluator = std::make_unique<Evaluator>(settings, warmup, devices, host);
+  }
   results::Record& record = begun.file.record();
   add_plan(record, settings, devices, towers->first().executor(), begun.memory);
   auto sensors = describe_gpus(devices, record);
@@ -410,6 +434,9 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   return Prepared{.devices = devices,
                   .sensors = std::move(sensors),
                   .tensor_files = std::move(tensor_files),
+                  .checkpoints = std::move(checkpoints),
+                  .events = std::move(events),
+                  .evaluator = std::move(evaluator),
                   .trace = std::move(trace),
                   .quantization = std::move(built.quantization),
                   .input = std::move(input),

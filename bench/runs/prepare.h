@@ -10,6 +10,9 @@
 #include "bench/plan/tensor_files.h"
 #include "bench/quantize/quantization.h"
 #include "bench/report/record_file.h"
+#include "bench/runs/checkpointing.h"
+#include "bench/runs/evaluator.h"
+#include "bench/runs/event_log.h"
 #include "bench/runs/run_host.h"
 #include "models/base/atomic_file.h"
 #include "pipeline/input.h"
@@ -48,6 +51,12 @@ struct Prepared {
   /// watched.
   std::vector<std::unique_ptr<GpuSensors>> sensors;
   RunTensorFiles tensor_files;
+  /// Set with --train_dir.
+  std::unique_ptr<Checkpointing> checkpoints;
+  /// Set with --summary_verbosity.
+  std::unique_ptr<EventLog> events;
+  /// Set with --eval_during_training_*.
+  std::unique_ptr<Evaluator> evaluator;
   std::optional<AtomicFile> trace;
   /// Set for a run in int8.
   std::optional<Quantization> quantization;
@@ -57,7 +66,8 @@ struct Prepared {
 };
 
 /// Makes everything that the steps need, and prints the lines before "Running warm up". Returns
-/// nullopt if --dump or --dump_tensors ends the run before its first step. Throws UsageError,
+/// nullopt if the run ends before its first step: by --dump or --dump_tensors, or because the
+/// checkpoint in --train_dir completes it. Throws UsageError,
 /// DataError, DeviceError, WriteError and RunEnded.
 std::optional<Prepared> prepare(Begun& begun, RunHost& host);
 

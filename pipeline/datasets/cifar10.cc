@@ -202,14 +202,14 @@ std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
   const std::vector<Record> records = read_records(files);
   const bool distort = options.training && options.distortions;
   const auto make_worker = [&] { return std::make_unique<Cifar10Worker>(spec, distort); };
-  const auto make_order = [records, options, seed = spec.seed] {
+  const auto make_order = [records, options, seed = spec.seed, start = spec.start] {
     std::unique_ptr<RecordStream> stream = std::make_unique<RecordsInMemory>(records);
     if (options.repeat_cached_sample) {
       stream = repeat_first_record(std::move(stream));
     }
     // The records are already in memory, so each epoch is shuffled as a whole.
     const std::size_t capacity = options.training ? records.size() : 1;
-    return std::make_unique<SampleOrder>(std::move(stream), capacity, seed);
+    return std::make_unique<SampleOrder>(std::move(stream), capacity, seed, start);
   };
   const int available = usable_processors();
   return std::make_unique<BatchLoader>(

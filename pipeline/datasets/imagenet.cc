@@ -220,11 +220,18 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
   // A cache holds all images, because a process gets different ones in each epoch.
   const bool load_all =
       spec.batch == spec.images_of_all() || options.use_caching || options.repeat_cached_sample;
-  const auto make_order = [shards, options, load_all, seed = spec.seed] {
-    auto stream = interleave_shards(shards, {.seed = seed,
-                                             .shuffle_files = options.training,
-                                             .cycle_length = options.interleave_cycle,
-                                             .load = load_all});
+  // A cache and a repeated record are made in the first epoch, wherever the run continues.
+  const bool keeps_first = options.use_caching || options.repeat_cached_sample;
+  const auto make_order = [shards, options, load_all, keeps_first, seed = spec.seed,
+                           start = spec.start] {
+    const InputPosition first = keeps_first ? InputPosition{} : start;
+    auto stream =
+        interleave_shards(shards, {.seed = seed,
+                                   .shuffle_files = options.training,
+                                   .cycle_length = options.interleave_cycle,
+                                   .load = load_all,
+                                   .first_epoch = static_cast<std::uint64_t>(first.epoch),
+                                   .without_bytes = static_cast<std::uint64_t>(first.index)});
     if (options.repeat_cached_sample) {
       stream = repeat_first_record(std::move(stream));
     }
@@ -233,7 +240,7 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
     }
     const int capacity = options.training ? options.shuffle_buffer : 1;
     return std::make_unique<SampleOrder>(std::move(stream), static_cast<std::size_t>(capacity),
-                                         seed);
+                                         seed, start);
   };
   return std::make_unique<BatchLoader>(
       LoaderOptions{.batch = spec.batch,

@@ -76,15 +76,19 @@ class SyntheticInput final : public InputSource {
         images_(allocator,
                 static_cast<std::size_t>(spec.batch * spec.channels * spec.height * spec.width)),
         labels_(allocator, batch_),
+        drawn_(spec.start.index),
         random_(spec.seed ^ hash_name("synthetic labels")) {
     fill_images(spec, images_.data(), watch);
+    for (std::int64_t i = 0; i < drawn_; ++i) {
+      draw_label();
+    }
   }
 
   InputBatch next() override {
     std::int32_t* labels = labels_.data();
     // Draw the labels of all processes, so that the number of processes does not change them.
     for (std::size_t i = 0; i < global_batch_; ++i) {
-      const auto label = static_cast<std::int32_t>(random_.below(num_classes_ - 1));
+      const std::int32_t label = draw_label();
       if (i >= first_ && i - first_ < batch_) {
         labels[i - first_] = label;
       }
@@ -92,12 +96,19 @@ class SyntheticInput final : public InputSource {
     // Each batch contains every image.
     const std::int64_t epoch = statistics_.images_delivered / static_cast<std::int64_t>(batch_);
     statistics_.images_delivered += static_cast<std::int64_t>(batch_);
-    return {.images = images_.data(), .labels = labels, .content = content_, .epoch = epoch};
+    drawn_ += static_cast<std::int64_t>(global_batch_);
+    return {.images = images_.data(),
+            .labels = labels,
+            .content = content_,
+            .epoch = epoch,
+            .following = {.epoch = 0, .index = drawn_}};
   }
 
   [[nodiscard]] InputStatistics statistics() const override { return statistics_; }
 
  private:
+  std::int32_t draw_label() { return static_cast<std::int32_t>(random_.below(num_classes_ - 1)); }
+
   std::size_t batch_;
   std::size_t first_;
   std::size_t global_batch_;
@@ -106,6 +117,8 @@ class SyntheticInput final : public InputSource {
   /// Identifies the images, which are drawn once.
   const ContentId content_ = ContentId::fresh();
   HostArray<std::int32_t> labels_;
+  /// The labels of all processes that were drawn, also before the start.
+  std::int64_t drawn_;
   RandomStream random_;
   InputStatistics statistics_;
 };

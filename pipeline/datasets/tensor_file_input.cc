@@ -66,7 +66,8 @@ class TensorFileInput final : public InputSource {
         labels_(read_labels(file_, spec, images_.shape[0])),
         image_elements_(static_cast<std::size_t>(spec.channels * spec.height * spec.width)),
         batches_(images_.shape[0] / spec.images_of_all()),
-        slot_(allocator, image_elements_ * static_cast<std::size_t>(spec.batch)) {
+        slot_(allocator, image_elements_ * static_cast<std::size_t>(spec.batch)),
+        passed_(spec.start.epoch * batches_ + spec.start.index / spec.images_of_all()) {
     statistics_.shards = 1;
     statistics_.shard_bytes = file_.size_bytes();
     statistics_.records = images_.shape[0];
@@ -74,10 +75,11 @@ class TensorFileInput final : public InputSource {
 
   InputBatch next() override {
     const std::int64_t batch = passed_ % batches_;
-    const bool there_already = batches_ == 1 && passed_ > 0;
+    const bool there_already = batches_ == 1 && filled_;
     if (!there_already) {
       content_ = ContentId::fresh();
       fill(batch);
+      filled_ = true;
       statistics_.images_prepared += spec_.batch;
     }
     statistics_.epoch = passed_ / batches_;
@@ -86,7 +88,9 @@ class TensorFileInput final : public InputSource {
     return {.images = slot_.data(),
             .labels = labels_.data() + first_of(batch),
             .content = content_,
-            .epoch = statistics_.epoch};
+            .epoch = statistics_.epoch,
+            .following = {.epoch = passed_ / batches_,
+                          .index = passed_ % batches_ * spec_.images_of_all()}};
   }
 
   [[nodiscard]] InputStatistics statistics() const override { return statistics_; }
@@ -130,7 +134,9 @@ class TensorFileInput final : public InputSource {
   HostArray<float> slot_;
   /// Identifies the slot's contents.
   ContentId content_;
-  std::int64_t passed_ = 0;
+  bool filled_ = false;
+  /// The batches before the next one, also before the start.
+  std::int64_t passed_;
   InputStatistics statistics_;
 };
 

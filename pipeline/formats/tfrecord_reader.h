@@ -33,6 +33,8 @@ class TfRecordReader {
   std::optional<TfRecordPlace> skip();
   /// Continues at a record's first byte.
   void seek(std::uint64_t offset);
+  /// The first byte of the next record.
+  [[nodiscard]] std::uint64_t offset() const { return offset_; }
 
  private:
   /// The record's bytes with header and footer; nothing at a clean end of file. Throws DataError.

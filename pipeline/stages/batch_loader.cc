@@ -73,6 +73,7 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
   for (int i = 0; i < options.num_slots; ++i) {
     slots_.push_back({.images = {allocator, bytes},
                       .labels = {allocator, batch},
+                      .epochs = std::vector<std::int64_t>(batch),
                       .filled = 0,
                       .epoch = 0,
                       .error = nullptr,
@@ -163,6 +164,14 @@ void BatchLoader::complete(const SampleTask& task, const SampleCost& cost, const
     // Epochs only grow along the stream, so they also grow from one use of a slot to the next.
     const auto epoch = static_cast<std::int64_t>(task.sample.epoch);
     slot.epoch = std::max(slot.epoch, epoch);
+    slot.epochs[static_cast<std::size_t>(row)] = epoch;
+    if (row == options_.batch - 1) {
+      // The last images of the batch may be another process's.
+      const std::int64_t all = std::max(options_.global_batch, options_.batch);
+      slot.following = {.epoch = epoch,
+                        .index = static_cast<std::int64_t>(task.sample.index) + 1 + all -
+                                 options_.first_image - options_.batch};
+    }
     statistics_.epoch = std::max(statistics_.epoch, epoch);
     statistics_.record_bytes += task.sample.record.size;
     statistics_.preparing += times;
@@ -212,7 +221,10 @@ InputBatch BatchLoader::next() {
   }
   ++next_batch_;
   statistics_.images_delivered += options_.batch;
-  InputBatch batch{.labels = slot.labels.data(), .epoch = slot.epoch};
+  InputBatch batch{.labels = slot.labels.data(),
+                   .epoch = slot.epoch,
+                   .epochs = slot.epochs.data(),
+                   .following = slot.following};
   if (const ImagePlace images = place_of(slot, 0); options_.type == SlotType::u8) {
     batch.pixels = std::get<std::uint8_t*>(images);
   } else {

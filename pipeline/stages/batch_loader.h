@@ -84,8 +84,10 @@ class BatchLoader final : public InputSource {
     /// Elements of the slots' type.
     HostArray<std::byte> images;
     HostArray<std::int32_t> labels;
+    std::vector<std::int64_t> epochs;
     std::int64_t filled = 0;
     std::int64_t epoch = 0;  ///< of its last image
+    InputPosition following = {};
     std::exception_ptr error;
     std::int64_t error_row = 0;
   };

@@ -44,7 +44,7 @@ std::optional<Record> find_record(OpenShard& shard) {
 class InterleavedShards final : public RecordStream {
  public:
   InterleavedShards(const std::vector<std::string>& shards, const InterleaveOptions& options)
-      : options_(options) {
+      : options_(options), without_bytes_(options.without_bytes), epoch_(options.first_epoch) {
     for (const std::string& path : shards) {
       paths_.push_back(std::make_shared<const std::string>(path));
     }
@@ -60,9 +60,12 @@ class InterleavedShards final : public RecordStream {
         turn_ = 0;
       }
       OpenShard& shard = cycle_[turn_];
-      if (auto record = options_.load ? read_record(shard) : find_record(shard)) {
+      if (auto record = loads() ? read_record(shard) : find_record(shard)) {
         ++turn_;
         ++records_;
+        if (without_bytes_ > 0 && --without_bytes_ == 0) {
+          read_in_blocks();
+        }
         return record;
       }
       if (next_path_ < order_.size()) {
@@ -98,11 +101,25 @@ class InterleavedShards final : public RecordStream {
     }
   }
 
+  [[nodiscard]] bool loads() const { return options_.load && without_bytes_ == 0; }
+
   OpenShard open_next() {
     auto path = order_[next_path_++];
     auto reader = std::make_unique<TfRecordReader>(
-        *path, options_.load ? options_.block_bytes : TfRecordReader::kNoBlocks);
+        *path, loads() ? options_.block_bytes : TfRecordReader::kNoBlocks);
     return {.path = std::move(path), .reader = std::move(reader)};
+  }
+
+  /// Replaces the readers of records without bytes.
+  void read_in_blocks() {
+    if (!options_.load) {
+      return;
+    }
+    for (OpenShard& shard : cycle_) {
+      auto reader = std::make_unique<TfRecordReader>(*shard.path, options_.block_bytes);
+      reader->seek(shard.reader->offset());
+      shard.reader = std::move(reader);
+    }
   }
 
   InterleaveOptions options_;
@@ -112,7 +129,9 @@ class InterleavedShards final : public RecordStream {
   std::size_t next_path_ = 0;
   std::size_t turn_ = 0;
   std::uint64_t records_ = 0;
-  std::uint64_t epoch_ = 0;
+  /// How many of the next records have no bytes.
+  std::uint64_t without_bytes_;
+  std::uint64_t epoch_;
   bool at_start_ = true;
 };
 

@@ -39,6 +39,8 @@ struct InterleaveOptions {
   int cycle_length = 10;       ///< files read in parallel, one record from each in turn
   std::size_t block_bytes = std::size_t{1} << 20U;
   bool load = true;  ///< false: the records have no bytes, so that the caller reads only some
+  std::uint64_t first_epoch = 0;    ///< determines the order of the files
+  std::uint64_t without_bytes = 0;  ///< with `load`: the number of records at first without bytes
 };
 
 /// The records of all shards. When a file is exhausted, the next file takes its place.

@@ -19,12 +19,16 @@ RandomStream sample_random(std::uint64_t seed, const Sample& sample, std::string
 }
 
 SampleOrder::SampleOrder(std::unique_ptr<RecordStream> source, std::size_t capacity,
-                         std::uint64_t seed)
+                         std::uint64_t seed, const InputPosition& start)
     : source_(std::move(source)),
       capacity_(capacity),
       seed_(seed),
-      random_(shuffle_random(seed, 0)) {
+      epoch_(static_cast<std::uint64_t>(start.epoch)),
+      random_(shuffle_random(seed, epoch_)) {
   check(capacity > 0, "a shuffle buffer must hold at least one record");
+  for (std::int64_t i = 0; i < start.index; ++i) {
+    next();
+  }
 }
 
 void SampleOrder::refill() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/base/philox.h"
+#include "pipeline/input.h"
 #include "pipeline/stages/record_stream.h"
 
 namespace bench {
@@ -26,8 +27,10 @@ RandomStream sample_random(std::uint64_t seed, const Sample& sample, std::string
 /// epoch, because records of the next epoch fill the free places.
 class SampleOrder {
  public:
-  /// `capacity` 1 keeps the stream's order.
-  SampleOrder(std::unique_ptr<RecordStream> source, std::size_t capacity, std::uint64_t seed);
+  /// `capacity` 1 keeps the stream's order. The source begins with the epoch of `start`, whose
+  /// first records are drawn and dropped here. Waits for the disk. Throws DataError.
+  SampleOrder(std::unique_ptr<RecordStream> source, std::size_t capacity, std::uint64_t seed,
+              const InputPosition& start = {});
 
   /// Waits for the disk. Throws DataError.
   Sample next();

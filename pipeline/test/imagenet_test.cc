@@ -108,6 +108,44 @@ TEST(ImagenetInput, GivesSeveralProcessesTogetherTheBatchesOfOne) {
   }
 }
 
+TEST(ImagenetInput, ContinuesAfterAnyBatch) {
+  const TemporaryFolder folder;
+  write_shards(folder, {.shards = 3}, examples(25));
+  constexpr std::int64_t kBatch = 4;
+  constexpr int kBatches = 14;  // more than two epochs
+  // A shuffle buffer smaller and larger than the dataset; a cache; other processes' images.
+  for (const DatasetOptions& options :
+       {DatasetOptions{.data_dir = folder.path(), .num_threads = 1, .shuffle_buffer = 10},
+        DatasetOptions{.data_dir = folder.path(), .num_threads = 8, .shuffle_buffer = 100},
+        DatasetOptions{
+            .data_dir = folder.path(), .num_threads = 2, .shuffle_buffer = 10, .use_caching = true},
+        DatasetOptions{.data_dir = folder.path(), .training = false, .num_threads = 2}}) {
+    if (!options.training) {
+      write_shards(folder, {.prefix = "validation", .shards = 2}, examples(25));
+    }
+    for (const std::int64_t processes : {1, 2}) {
+      InputSpec spec = small_spec(kBatch);
+      spec.global_batch = kBatch * processes;
+      const auto whole = make_imagenet_input(spec, options);
+      std::vector<Batches> batches;
+      std::vector<InputPosition> places = {{}};
+      for (int i = 0; i < kBatches; ++i) {
+        const InputBatch next = whole->next();
+        batches.push_back({.images = {next.images, next.images + kBatch * kImage},
+                           .labels = {next.labels, next.labels + kBatch}});
+        places.push_back(next.following);
+      }
+      for (std::size_t first = 0; first < batches.size(); ++first) {
+        spec.start = places[first];
+        const auto rest = make_imagenet_input(spec, options);
+        for (std::size_t i = first; i < std::min(batches.size(), first + 3); ++i) {
+          EXPECT_EQ(take(*rest, kBatch, 1), batches[i]) << "from batch " << first << ": " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST(ImagenetInput, GivesPixelsAtMostHalfAGreyLevelFromTheFloats) {
   const TemporaryFolder folder;
   write_shards(folder, {.shards = 3}, examples(25));

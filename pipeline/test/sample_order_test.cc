@@ -66,6 +66,22 @@ TEST(SampleOrder, GivesEveryRecordOncePerEpochForAnyCapacity) {
   }
 }
 
+TEST(SampleOrder, ContinuesFromAnyPlaceAsIfItHadNotStopped) {
+  constexpr std::uint64_t kRecords = 20;
+  for (const std::size_t capacity : {1U, 7U, 20U, 30U}) {
+    SampleOrder whole(std::make_unique<Counting>(kRecords), capacity, 3);
+    const auto records = draw(whole, 4 * kRecords);
+    for (std::int64_t index = 0; index <= 2 * static_cast<std::int64_t>(kRecords); ++index) {
+      // The source begins with epoch 1; an index beyond its end is in epoch 2.
+      SampleOrder rest(std::make_unique<Counting>(kRecords), capacity, 3,
+                       {.epoch = 1, .index = index});
+      const auto first = static_cast<std::ptrdiff_t>(kRecords) + index;
+      EXPECT_EQ(draw(rest, 10), std::vector(records.begin() + first, records.begin() + first + 10))
+          << "capacity " << capacity << ", index " << index;
+    }
+  }
+}
+
 TEST(SampleOrder, DependsOnTheSeedAlone) {
   SampleOrder a(std::make_unique<Counting>(50), 20, 1);
   SampleOrder b(std::make_unique<Counting>(50), 20, 1);

@@ -80,6 +80,20 @@ TEST(SyntheticInput, KeepsItsImagesAndDrawsFreshLabels) {
   EXPECT_EQ(input->statistics().images_delivered, 201 * 4);
 }
 
+TEST(SyntheticInput, ContinuesWithTheSameLabels) {
+  InputSpec spec = kSpec;
+  const auto whole = make_synthetic_input(spec);
+  whole->next();
+  spec.start = whole->next().following;
+  const auto rest = make_synthetic_input(spec);
+  for (int i = 0; i < 3; ++i) {
+    const InputBatch expected = whole->next();
+    const InputBatch given = rest->next();
+    EXPECT_TRUE(std::equal(given.labels, given.labels + spec.batch, expected.labels));
+    EXPECT_EQ(given.following, expected.following);
+  }
+}
+
 TEST(SyntheticInput, RefusesSizesThatAreNotPositive) {
   InputSpec spec = kSpec;
   spec.batch = 0;

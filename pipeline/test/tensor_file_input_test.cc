@@ -73,6 +73,18 @@ TEST(TensorFileInput, GivesItsBatchesInOrderAndFromTheBeginningAgain) {
   EXPECT_EQ(statistics.shards, 1);
 }
 
+TEST(TensorFileInput, ContinuesAfterAnyBatch) {
+  const test::TemporaryFolder folder;
+  const std::string path = write(folder, {});
+  InputSpec spec = kSpec;
+  const auto whole = make_tensor_file_input(spec, path);
+  for (int i = 0; i < 3; ++i) {
+    spec.start = whole->next().following;
+    const auto rest = make_tensor_file_input(spec, path);
+    EXPECT_EQ(*rest->next().labels, i % 2 == 0 ? 2 : 0) << "after batch " << i;
+  }
+}
+
 TEST(TensorFileInput, GivesEachProcessItsRows) {
   const test::TemporaryFolder folder;
   InputSpec spec = kSpec;

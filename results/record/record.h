@@ -14,6 +14,7 @@
 #include "results/record/gpu.h"
 #include "results/record/input.h"
 #include "results/record/kernel_time.h"
+#include "results/record/training.h"
 
 /// The record of one run (one process), as plain data. Names and meaning are those of the schema
 /// `bench.record/2`; run_fields.inc, machine_fields.inc and metrics.inc define every number.
@@ -415,10 +416,12 @@ struct Record {
   Host host{};
   Cpu cpu{};
   Memory memory{};
-  std::vector<Gpu> gpus{};           ///< GPUs that the run computes on.
-  std::vector<TowerTimes> towers{};  ///< For several devices, or --scaling_sweep.
-  std::optional<Scaling> scaling{};  ///< For --scaling_sweep.
-  std::optional<World> world{};      ///< For several processes.
+  std::vector<Gpu> gpus{};                   ///< GPUs that the run computes on.
+  std::vector<TowerTimes> towers{};          ///< For several devices, or --scaling_sweep.
+  std::optional<Scaling> scaling{};          ///< For --scaling_sweep.
+  std::optional<World> world{};              ///< For several processes.
+  std::optional<Checkpoints> checkpoints{};  ///< For --train_dir.
+  std::vector<Evaluation> evaluations{};     ///< For --eval_during_training_*.
   /// The fastest spec, as found by --all_reduce_spec=auto.
   std::optional<std::string> timed_all_reduce{};
   Process process{};

@@ -8,6 +8,7 @@
 #include "results/record/gpu_json.h"
 #include "results/record/identity.h"
 #include "results/record/json_section.h"
+#include "results/record/training_json.h"
 
 namespace bench::results {
 namespace {
@@ -377,6 +378,7 @@ std::string record_json(const Record& record) {
   if (record.timed_all_reduce) out.put("timed_all_reduce", *record.timed_all_reduce);
   if (record.scaling) put_scaling(out.child("scaling"), *record.scaling);
   if (record.world) put_world(out.child("world"), *record.world);
+  put_training(out, record.checkpoints, record.evaluations);
   put_process(out.child("process"), record.process);
   out.put("env", record.env);
   out.put("tensorflow_env", record.tensorflow_env);

@@ -21,6 +21,9 @@ class Independent final : public UpdateStrategy {
     tower_.fetch_state();
   }
   void reset() override { optimizer_.reset(); }
+  [[nodiscard]] std::vector<StateRegion> state_regions() override {
+    return optimizer_.state_regions();
+  }
 
  private:
   Tower& tower_;

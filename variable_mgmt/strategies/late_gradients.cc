@@ -26,6 +26,12 @@ void LateGradients::forget() {
   tower_.stream().fill(variables_->data(), std::byte{0}, tower_.executor().variables().bytes);
 }
 
+std::vector<StateRegion> LateGradients::state_regions(const RegionRange& range) const {
+  const std::size_t begin = range.first * size_of(tower_.executor().trained_dtype());
+  return {{.name = "previous_gradients", .range = range, .data = gradients_->data() + begin},
+          {.name = "previous_variables", .range = range, .data = variables_->data() + begin}};
+}
+
 std::size_t late_gradients_bytes(std::size_t elements, const StrategySettings& settings) {
   constexpr std::size_t kRegions = 3;
   return kRegions * elements * size_of(settings.optimizer.dtype);

@@ -21,6 +21,8 @@ class LateGradients {
   /// Whole regions of the previous step on the tower's device; zeros in the first step.
   [[nodiscard]] const void* gradients() const { return gradients_->data(); }
   [[nodiscard]] const void* variables() const { return variables_->data(); }
+  /// The part of both that a tower uses.
+  [[nodiscard]] std::vector<StateRegion> state_regions(const RegionRange& range) const;
 
   // All of these enqueue.
 

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 
 #include "models/base/errors.h"
@@ -111,6 +113,19 @@ class ParameterServer final : public UpdateStrategy {
       late_->forget();
       hold();
     }
+  }
+  [[nodiscard]] std::vector<StateRegion> state_regions() override {
+    check(!servers_, "parameter server: other processes have the state");
+    std::vector<StateRegion> regions =
+        optimizer_ ? optimizer_->state_regions() : std::vector<StateRegion>();
+    if (held_ != nullptr) {
+      const RegionRange own = gradients_.own();
+      std::ranges::move(late_->state_regions(own), std::back_inserter(regions));
+      const std::size_t begin = own.first * size_of(tower_.executor().trained_dtype());
+      regions.push_back(
+          {.name = std::string(kHeldVariables), .range = own, .data = held_->data() + begin});
+    }
+    return regions;
   }
 
  private:

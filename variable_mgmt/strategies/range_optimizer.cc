@@ -55,6 +55,15 @@ void RangeOptimizer::launch(void* variables, const void* gradients, const void* 
 
 void RangeOptimizer::reset() { optimizer_->reset(tower_.stream(), slots_, tower_.state()); }
 
+std::vector<StateRegion> RangeOptimizer::state_regions() const {
+  std::vector<StateRegion> regions;
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    regions.push_back(
+        {.name = fmt::format("optimizer/{}", slot), .range = range_, .data = slots_[slot]});
+  }
+  return regions;
+}
+
 RegionRange whole_range(const Executor& executor) {
   return whole_region(executor.segments(), 1).front();
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "variable_mgmt/gradients/shared_region.h"
+#include "variable_mgmt/strategies/strategy.h"
 #include "variable_mgmt/towers/tower.h"
 
 namespace bench {
@@ -21,6 +22,8 @@ class RangeOptimizer {
   void judge(const void* gradients);
   void launch(void* variables, const void* gradients, const void* decaying = nullptr);
   void reset();
+
+  [[nodiscard]] std::vector<StateRegion> state_regions() const;
 
  private:
   [[nodiscard]] std::size_t first_byte() const { return range_.first * size_; }

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "variable_mgmt/collectives/nccl_collective.h"
@@ -63,6 +65,14 @@ class Replicated final : public UpdateStrategy {
     if (late_) {
       late_->forget();
     }
+  }
+  [[nodiscard]] std::vector<StateRegion> state_regions() override {
+    std::vector<StateRegion> regions = optimizer_.state_regions();
+    if (late_) {
+      std::ranges::move(late_->state_regions(whole_range(tower_.executor())),
+                        std::back_inserter(regions));
+    }
+    return regions;
   }
 
  private:

@@ -19,6 +19,18 @@ namespace bench {
 
 class World;
 
+/// Memory of a tower that holds part of the state of a training run, laid out like the given range
+/// of the tower's variables().
+struct StateRegion {
+  /// "optimizer/0" for the first slot, "previous_gradients" and so on, or kHeldVariables.
+  std::string name;
+  RegionRange range = {};
+  void* data = nullptr;
+};
+
+/// The region of variables that the last update wrote, if steps read older ones.
+inline constexpr std::string_view kHeldVariables = "held_variables";
+
 /// A tower's part in updating variables: where they are, and how gradients are reduced. Made after
 /// its tower; used on the tower's thread.
 class UpdateStrategy {
@@ -55,6 +67,9 @@ class UpdateStrategy {
   [[nodiscard]] virtual std::string why_not_recorded() const { return {}; }
   /// Resets the slots to their first values and the count of updates to 0. Does not wait.
   virtual void reset() = 0;
+  /// What the next update() depends on besides the variables and the tower's state. Towers that
+  /// share variables have regions of equal contents, or of different ranges.
+  [[nodiscard]] virtual std::vector<StateRegion> state_regions() = 0;
 };
 
 /// How the gradients of several towers are combined.

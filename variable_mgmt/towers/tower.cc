@@ -57,6 +57,13 @@ void Tower::set_loss_scale(double scale) {
   wait();
 }
 
+void Tower::restore_state(const StepState& state) {
+  host_->given = state;
+  stream().upload(std::as_bytes(std::span(&host_->given, 1)), this->state());
+  fetch_state();
+  wait();
+}
+
 StepState* Tower::state() { return reinterpret_cast<StepState*>(device_state_->data()); }
 
 void Tower::upload_parameters() {

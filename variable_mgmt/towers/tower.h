@@ -54,6 +54,8 @@ class Tower {
   /// Sets the loss scale, which multiplies the gradients and is 1 at first. Resets the counts of
   /// good and skipped steps, but not the count of updates in the slots' history. Waits.
   void set_loss_scale(double scale);
+  /// Sets the loss scale and all counts to those of `state`. Waits.
+  void restore_state(const StepState& state);
   /// The state's address on the device; the host must not read it.
   [[nodiscard]] StepState* state();
   /// Enqueues the verdict that all gradients of the step are finite (1) or not (0), which replaces

@@ -155,8 +155,7 @@ TEST(Validate, ReportsEveryBrokenRule) {
 }
 
 TEST(Validate, AsksForNothingElseIfAFlagIsNotBuilt) {
-  for (const std::string_view flag :
-       {"--stop_at_top_1_accuracy=0.5", "--trt_mode=FP16", "--eval"}) {
+  for (const std::string_view flag : {"--eval_dir=x", "--trt_mode=FP16", "--ml_perf"}) {
     EXPECT_THAT(refusal({flag}), Not(HasSubstr("need"))) << flag;
     EXPECT_THAT(refusal({flag}), AnyOf(HasSubstr("not built yet"), HasSubstr("not applicable")))
         << flag;
@@ -174,8 +173,8 @@ TEST(Validate, ReportsTheFirstBrokenRuleInOrder) {
 }
 
 TEST(Validate, ReportsAConflictDespiteAFlagThatIsNotBuilt) {
-  EXPECT_THAT(refusal({"--eval", "--num_batches=1", "--num_epochs=1"}),
-              HasSubstr("are mutually exclusive; give only one. Also: --eval: not built yet"));
+  EXPECT_THAT(refusal({"--ml_perf", "--num_batches=1", "--num_epochs=1"}),
+              HasSubstr("are mutually exclusive; give only one. Also: --ml_perf: not built yet"));
 }
 
 std::string broken(const std::function<void(Flags&)>& breaks) {

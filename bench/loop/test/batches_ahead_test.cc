@@ -74,11 +74,11 @@ TEST(BatchesAhead, AreAcquiredOnceForAllTowers) {
   Batches batches(10);
   EXPECT_EQ(batches.ahead.next()->labels[0], 1);
   batches.ahead.begin_step();
-  EXPECT_FALSE(batches.ahead.has_ahead());
+  EXPECT_FALSE(batches.ahead.brought_ahead().has_value());
   for (int tower = 0; tower < 3; ++tower) {
     EXPECT_EQ(batches.ahead.ahead(Wait::no)->labels[0], 2);
   }
-  EXPECT_TRUE(batches.ahead.has_ahead());
+  EXPECT_TRUE(batches.ahead.brought_ahead().has_value());
   batches.ahead.begin_step();
   EXPECT_EQ(batches.ahead.ahead(Wait::yes)->labels[0], 3);
 }

@@ -62,9 +62,9 @@ TEST(RecordJson, HasTheSectionsOfTheSchemaInItsOrder) {
                         "order_index", "label", "tags", "reason", "reportable", "violations",
                         "status", "partial", "status_reason", "time", "workload", "flags",
                         "batch_choice", "dataset", "source", "build", "host", "cpu", "memory",
-                        "gpu", "towers", "process", "env", "tensorflow_env", "load", "cpu_watched",
-                        "energy", "roof", "kernels", "cost", "metrics", "series", "implementations",
-                        "choices", "verification", "quality", "capture_errors"));
+                        "gpu", "towers", "evaluations", "process", "env", "tensorflow_env", "load",
+                        "cpu_watched", "energy", "roof", "kernels", "cost", "metrics", "series",
+                        "implementations", "choices", "verification", "quality", "capture_errors"));
   EXPECT_EQ(out["schema"], "bench.record/2");
 }
 

@@ -14,6 +14,7 @@
 #include "models/passes/backward.h"
 #include "models/zoo/builder.h"
 #include "models/zoo/zoo.h"
+#include "variable_mgmt/checkpoint/run_state.h"
 #include "variable_mgmt/towers/towers.h"
 #include "variable_mgmt/world/world.h"
 
@@ -60,6 +61,11 @@ struct JoinedRun {
   /// The processes, each with that many towers; null: a single one.
   World* world = nullptr;
   int steps = 3;
+  /// The steps that are complete in the file from which the run continues.
+  int first_step = 0;
+  std::string continue_from = {};
+  /// Write the state after the last step to this file.
+  std::string save_to = {};
   /// An additional factor of the gradients.
   double gradient_factor = 1;
   /// Makes a tower's device, on the tower's thread.
@@ -134,6 +140,14 @@ inline VariableValues variables_of(Executor& executor) {
   return values;
 }
 
+inline void write_run_state(const RunState& state, const std::string& path) {
+  std::vector<TensorToWrite> tensors;
+  for (const auto& [name, tensor] : state.tensors) {
+    tensors.push_back({name, tensor.type, tensor.shape, std::span(tensor.bytes)});
+  }
+  write_tensor_file(AtomicFile(path), tensors, state.metadata);
+}
+
 /// Trains the network on `towers` towers, as the program does.
 inline JoinedResult run_joined(const JoinedRun& run) {
   TowerThreads threads(run.towers);
@@ -171,7 +185,13 @@ inline JoinedResult run_joined(const JoinedRun& run) {
         settings.sums, run.world);
     result.why_not_recorded = towers.update(0)->why_not_recorded();
     std::vector<double> losses(count);
-    for (int step = 0; step < run.steps; ++step) {
+    const TowerVariables related =
+        run.strategy == "independent" ? TowerVariables::separate : TowerVariables::shared;
+    if (!run.continue_from.empty()) {
+      const TensorFile file(run.continue_from);
+      towers.run([&](int number) { restore_run_state(towers, number, related, file); });
+    }
+    for (int step = run.first_step; step < run.steps; ++step) {
       JoinedImages batch(step);
       if (run.spoiled && run.spoiled->step == step) {
         batch.images[static_cast<std::size_t>(run.spoiled->image) * batch.images.size() /
@@ -201,6 +221,9 @@ inline JoinedResult run_joined(const JoinedRun& run) {
         sum += loss / run.towers;
       }
       result.losses.push_back(sum);
+    }
+    if (!run.save_to.empty()) {
+      write_run_state(read_run_state(towers, related), run.save_to);
     }
     towers.run([&](int number) {
       const auto place = static_cast<std::size_t>(number);

@@ -1,0 +1,107 @@
+#include "bench/plan/evaluation_settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "models/base/errors.h"
+#include "models/base/text.h"
+#include "variable_mgmt/checkpoint/checkpoint_folder.h"
+
+namespace bench {
+namespace {
+
+/// The step that completes a number of epochs, as tf_cnn_benchmarks computes it.
+std::int64_t step_of_epoch(double epoch, const StepCountOptions& training) {
+  const double images = std::floor(epoch * static_cast<double>(training.examples_per_epoch) +
+                                   static_cast<double>(training.examples_per_step - 1));
+  return static_cast<std::int64_t>(images) / training.examples_per_step;
+}
+
+template <class T>
+std::vector<T> numbers_of(const std::vector<std::string>& texts) {
+  std::vector<T> numbers;
+  for (const std::string& text : texts) {
+    std::from_chars(text.data(), text.data() + text.size(), numbers.emplace_back());
+  }
+  return numbers;
+}
+
+}  // namespace
+
+EvaluationSettings read_evaluation(const Flags& flags, const Dataset& dataset) {
+  const bool own_length = flags.num_eval_batches || flags.num_eval_epochs;
+  EvaluationSettings evaluation{
+      .batch = flags.eval_batch_size == 0 ? std::nullopt : std::optional(flags.eval_batch_size),
+      .step_request = {.num_batches = own_length ? flags.num_eval_batches : flags.num_batches,
+                       .num_epochs = own_length ? flags.num_eval_epochs : flags.num_epochs,
+                       .examples_per_epoch = dataset.examples(/*training=*/false)},
+      .every_steps = flags.eval_during_training_every_n_steps,
+      .every_epochs = flags.eval_during_training_every_n_epochs,
+      .at_steps = numbers_of<std::int64_t>(flags.eval_during_training_at_specified_steps),
+      .at_epochs = numbers_of<double>(flags.eval_during_training_at_specified_epochs),
+      .stop_at_top_1 = flags.stop_at_top_1_accuracy};
+  const std::optional<double>& epochs = evaluation.step_request.num_epochs;
+  constexpr double kMostPasses = 1e9;
+  if (epochs && *epochs == std::floor(*epochs) && *epochs < kMostPasses) {
+    evaluation.passes = static_cast<std::int64_t>(*epochs);
+  }
+  return evaluation;
+}
+
+std::string checkpoint_to_evaluate(const Flags& flags) {
+  if (flags.init_from) {
+    return *flags.init_from;
+  }
+  const auto checkpoints = find_checkpoints(*flags.train_dir);
+  if (checkpoints.empty()) {
+    throw UsageError(
+        fmt::format("--train_dir={}: the folder has no checkpoints", printable(*flags.train_dir)));
+  }
+  return checkpoints.back().path;
+}
+
+RunSettings evaluation_settings(const RunSettings& training) {
+  RunSettings settings = training;
+  Workload& workload = settings.workload;
+  workload.mode = RunMode::evaluation;
+  workload.input.start = {};
+  workload.init_from = {};
+  workload.print_training_accuracy = false;
+  if (workload.input.dataset) {
+    workload.input.dataset->training = false;
+  }
+  Execution& execution = settings.execution;
+  execution.choices = nullptr;
+  execution.choices_file = {};
+  execution.autotune = Autotune::off;
+  execution.warmup = {.num_batches = 0, .rounded_up = false};
+  execution.step_request = training.evaluation.step_request;
+  settings.outputs.checkpoints = {};
+  return with_batch(settings, training.evaluation.batch.value_or(workload.batch));
+}
+
+EvaluationTimes::EvaluationTimes(const EvaluationSettings& settings,
+                                 const StepCountOptions& training, double epochs)
+    : every_(settings.every_steps.value_or(0)), steps_(settings.at_steps) {
+  for (const double epoch : settings.at_epochs) {
+    steps_.push_back(step_of_epoch(epoch, training));
+  }
+  if (settings.every_epochs) {
+    for (std::int64_t i = 1; static_cast<double>(i) * *settings.every_epochs < epochs; ++i) {
+      const std::int64_t step =
+          step_of_epoch(static_cast<double>(i) * *settings.every_epochs, training);
+      if (steps_.empty() || steps_.back() != step) {
+        steps_.push_back(step);
+      }
+    }
+  }
+  std::ranges::sort(steps_);
+}
+
+bool EvaluationTimes::include(std::int64_t measured) const {
+  return measured > 0 &&
+         ((every_ > 0 && measured % every_ == 0) || std::ranges::binary_search(steps_, measured));
+}
+
+}  // namespace bench

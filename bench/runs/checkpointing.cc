@@ -1,0 +1,110 @@
+#include "bench/runs/checkpointing.h"
+
+#include <glog/logging.h>
+
+#include "models/base/errors.h"
+#include "models/base/text.h"
+
+namespace bench {
+
+Checkpointing::Checkpointing(RunSettings& settings, const Graph& network, const Clock& clock)
+    : settings_(settings),
+      clock_(clock),
+      warmup_(settings.execution.warmup.num_batches),
+      folder_(*settings.outputs.checkpoints.folder, settings.outputs.checkpoints.keep),
+      last_time_(clock.now()) {
+  const std::vector<CheckpointFile> files = find_checkpoints(folder_.path());
+  if (!files.empty()) {
+    from_.emplace(open_checkpoint(files.back(), settings, network));
+    last_written_ = from_->progress.steps;
+    nothing_left_ = !continue_after(from_->progress, settings);
+  }
+}
+
+std::vector<std::string> Checkpointing::notices() const {
+  const std::string flag =
+      fmt::format("--train_dir={}", printable(*settings_.outputs.checkpoints.folder));
+  if (!from_) {
+    return {fmt::format("{}: no checkpoint yet, so training begins with the first step", flag)};
+  }
+  if (nothing_left_) {
+    return {
+        fmt::format("{}: the checkpoint after step {} completes this run; to train further, "
+                    "increase --num_batches or --num_epochs",
+                    flag, from_->progress.steps)};
+  }
+  std::vector<std::string> notices{
+      fmt::format("{}: training continues after step {}", flag, from_->progress.steps)};
+  for (const std::string& difference : from_->differences) {
+    notices.push_back(
+        fmt::format("{}: {}, so the numbers differ from those of a run without interruption", flag,
+                    difference));
+  }
+  return notices;
+}
+
+std::int64_t Checkpointing::steps_before() const { return from_ ? from_->progress.steps : 0; }
+
+TowerVariables Checkpointing::related() const {
+  return settings_.workload.strategy->reduction ? TowerVariables::shared : TowerVariables::separate;
+}
+
+void Checkpointing::restore(Towers& towers, int tower) const {
+  if (from_) {
+    restore_run_state(towers, tower, related(), from_->file);
+  }
+}
+
+bool Checkpointing::is_due(std::int64_t steps) const {
+  const CheckpointSettings& when = settings_.outputs.checkpoints;
+  if (when.every_steps) {
+    const std::int64_t measured = steps - warmup_;
+    return measured > 0 && measured % *when.every_steps == 0;
+  }
+  return when.every_seconds > 0 &&
+         clock_.now() - last_time_ >= std::chrono::seconds(when.every_seconds);
+}
+
+void Checkpointing::between_steps(Towers& towers, const TrainingProgress& progress) {
+  if (!is_due(progress.steps)) {
+    return;
+  }
+  try {
+    write(towers, progress);
+  } catch (const WriteError& error) {
+    LOG(WARNING) << "warning: " << error.what() << "; training goes on";
+  }
+  last_time_ = clock_.now();
+}
+
+void Checkpointing::finish(Towers& towers, const TrainingProgress& progress) {
+  if (progress.steps != last_written_) {
+    write(towers, progress);
+  }
+}
+
+results::Checkpoints Checkpointing::summary() const {
+  return {.continued_after = from_ ? std::optional(from_->progress.steps) : std::nullopt,
+          .written = written_,
+          .seconds = std::chrono::duration<double>(time_).count()};
+}
+
+void Checkpointing::write(Towers& towers, const TrainingProgress& progress) {
+  const std::chrono::nanoseconds begin = clock_.now();
+  const RunState state = read_run_state(towers, related());
+  std::vector<TensorToWrite> tensors;
+  for (const auto& [name, tensor] : state.tensors) {
+    tensors.push_back({.name = name,
+                       .type = tensor.type,
+                       .shape = tensor.shape,
+                       .data = std::span(tensor.bytes)});
+  }
+  auto metadata = checkpoint_metadata(settings_, progress);
+  metadata.insert(state.metadata.begin(), state.metadata.end());
+  folder_.write(progress.steps, tensors, metadata);
+  last_written_ = progress.steps;
+  ++written_;
+  time_ += clock_.now() - begin;
+}
+
+}  // namespace bench

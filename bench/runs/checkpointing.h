@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/plan/checkpoint.h"
+#include "bench/plan/settings.h"
+#include "results/environment/clock.h"
+#include "results/record/record.h"
+#include "variable_mgmt/checkpoint/run_state.h"
+
+namespace bench {
+
+/// The checkpoints of a training run with --train_dir: what it continues from, and what it writes.
+class Checkpointing {
+ public:
+  /// Opens the folder and its newest checkpoint, and shortens the run in `settings` by the steps
+  /// that are complete. All arguments but the network must outlive this. Throws UsageError and
+  /// DataError.
+  Checkpointing(RunSettings& settings, const Graph& network, const Clock& clock);
+
+  /// All steps of the run are complete.
+  [[nodiscard]] bool nothing_left() const { return nothing_left_; }
+  /// Sentences for the user.
+  [[nodiscard]] std::vector<std::string> notices() const;
+  /// The completed steps of the run that is continued; 0 for a new one.
+  [[nodiscard]] std::int64_t steps_before() const;
+
+  /// Gives a tower the state of the checkpoint, if there is one; call it on the tower's thread
+  /// before the first step.
+  void restore(Towers& towers, int tower) const;
+  /// Writes a checkpoint between two steps if it is time for one. If that fails, prints a warning
+  /// and tries again next time.
+  void between_steps(Towers& towers, const TrainingProgress& progress);
+  /// Writes the last checkpoint. Throws WriteError.
+  void finish(Towers& towers, const TrainingProgress& progress);
+
+  [[nodiscard]] results::Checkpoints summary() const;
+
+ private:
+  void write(Towers& towers, const TrainingProgress& progress);
+  [[nodiscard]] bool is_due(std::int64_t steps) const;
+  [[nodiscard]] TowerVariables related() const;
+
+  const RunSettings& settings_;
+  const Clock& clock_;
+  /// The warm-up steps of a run that does not continue another.
+  std::int64_t warmup_;
+  CheckpointFolder folder_;
+  std::optional<OpenCheckpoint> from_;
+  bool nothing_left_ = false;
+  std::int64_t last_written_ = -1;
+  std::chrono::nanoseconds last_time_;
+  std::int64_t written_ = 0;
+  std::chrono::nanoseconds time_{};
+};
+
+}  // namespace bench

@@ -1,0 +1,118 @@
+#include "bench/runs/evaluator.h"
+
+#include <algorithm>
+
+#include "bench/loop/run_towers.h"
+#include "bench/plan/input.h"
+#include "bench/plan/network.h"
+#include "bench/plan/staging_allocator.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+InitialValues values_of(Tower& tower) {
+  InitialValues values;
+  const Executor& executor = tower.executor();
+  for (const Variable& variable : executor.graph().variables()) {
+    const std::string& name = executor.graph().value(variable.value).name;
+    values.emplace(name, tower.executor().read_variable(name));
+  }
+  return values;
+}
+
+}  // namespace
+
+Evaluator::Evaluator(const RunSettings& training, std::int64_t warmup, std::span<Device> devices,
+                     RunHost& host)
+    : training_(training),
+      warmup_(warmup),
+      devices_(devices),
+      host_(host),
+      settings_(evaluation_settings(training)),
+      times_(training.evaluation, training.execution.step_request,
+             training.execution.steps.num_epochs),
+      begun_(host.clock.now()) {}
+
+Evaluator::~Evaluator() = default;
+
+bool Evaluator::between_steps(Towers& training, std::int64_t steps) {
+  if (!times_.include(steps - warmup_)) {
+    return true;
+  }
+  const auto accuracies = evaluate_now(training, steps, /*last=*/false);
+  const std::optional<double>& stop_at = training_.evaluation.stop_at_top_1;
+  if (accuracies && stop_at && accuracies->top_1 >= *stop_at) {
+    report::print_stopping_at_accuracy(host_.streams.out, *stop_at);
+    reached_ = true;
+    return false;
+  }
+  report::print_resuming_training(host_.streams.out);
+  return true;
+}
+
+void Evaluator::finish(Towers& training, std::int64_t steps) {
+  report::print_done_with_training(host_.streams.out);
+  if (!reached_) {
+    evaluate_now(training, steps, /*last=*/true);
+  }
+  // The check of the network needs the memory.
+  towers_.reset();
+}
+
+std::optional<report::Accuracies> Evaluator::evaluate_now(Towers& training, std::int64_t steps,
+                                                          bool last) {
+  report::print_running_evaluation(host_.streams.out, steps, last);
+  const auto begin = host_.clock.now();
+  const InitialValues values = values_of(training.first());
+  if (towers_ == nullptr) {
+    make_towers(values);
+  } else {
+    towers_->run([&](int tower) { (*towers_)[tower].write_variables(values); });
+  }
+  const auto input = make_run_input(settings_, towers_->first().executor().input_layout("images"),
+                                    host_.phases.of("drawing the images", "row"),
+                                    make_staging_allocator(*devices_.front().backend));
+  const EvaluationResult result = evaluate({.settings = settings_,
+                                            .towers = *towers_,
+                                            .input = *input,
+                                            .clock = host_.clock,
+                                            .out = host_.streams.out,
+                                            .interrupted = [&] { return host_.end_asked(); }});
+  if (result.interrupted || result.counts.images == 0) {
+    return std::nullopt;
+  }
+  const report::Accuracies accuracies = result.counts.accuracies();
+  const auto now = host_.clock.now();
+  const auto seconds = [](std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+  };
+  done_.push_back({.step = steps,
+                   .images = result.counts.images,
+                   .top_1 = accuracies.top_1,
+                   .top_5 = accuracies.top_5,
+                   .seconds_since_start = seconds(begin - begun_),
+                   .seconds = seconds(now - begin)});
+  return accuracies;
+}
+
+void Evaluator::make_towers(const InitialValues& values) {
+  Backend& backend = *devices_.front().backend;
+  const ExecutorOptions options{.format = settings_.execution.format,
+                                .deterministic = settings_.execution.deterministic,
+                                .pixels = settings_.execution.lowering().pixels};
+  TowerSources sources{.backends = {},
+                       .graph =
+                           [&](int number) {
+                             return build_run_graph(of_tower(settings_, number), backend,
+                                                    settings_.workload.batch);
+                           },
+                       .options = options,
+                       .values = values};
+  for (const Device& device : devices_) {
+    sources.backends.push_back(device.backend.get());
+  }
+  towers_ = make_run_towers(settings_, host_.tower_threads(), sources);
+}
+
+}  // namespace bench

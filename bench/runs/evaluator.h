@@ -1,0 +1,56 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bench/loop/evaluation.h"
+#include "bench/plan/device.h"
+#include "bench/plan/evaluation_settings.h"
+#include "bench/runs/run_host.h"
+#include "results/record/record.h"
+
+namespace bench {
+
+/// Evaluates a network between the steps of its training: on the same devices, with a separate
+/// network that has the same variables. The training computes the same numbers as without it.
+class Evaluator {
+ public:
+  /// All arguments must outlive this. `warmup` is the number of steps before the first measured one
+  /// of the training.
+  Evaluator(const RunSettings& training, std::int64_t warmup, std::span<Device> devices,
+            RunHost& host);
+  ~Evaluator();
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+
+  /// Call it after `steps` steps, warm-up included, if another one follows. Evaluates if it is time
+  /// for it. Returns false if the accuracy that ends the training is reached.
+  bool between_steps(Towers& training, std::int64_t steps);
+  /// Call it after the last step. Evaluates a last time, unless the training ended at an accuracy.
+  void finish(Towers& training, std::int64_t steps);
+
+  [[nodiscard]] const std::vector<results::Evaluation>& evaluations() const { return done_; }
+
+ private:
+  /// Returns nullopt if the user ended it.
+  std::optional<report::Accuracies> evaluate_now(Towers& training, std::int64_t steps, bool last);
+  void make_towers(const InitialValues& values);
+
+  const RunSettings& training_;
+  std::int64_t warmup_;
+  std::span<Device> devices_;
+  RunHost& host_;
+  RunSettings settings_;
+  EvaluationTimes times_;
+  std::chrono::nanoseconds begun_;
+  /// Made for the first evaluation.
+  std::unique_ptr<Towers> towers_;
+  std::vector<results::Evaluation> done_;
+  bool reached_ = false;
+};
+
+}  // namespace bench

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "bench/loop/session.h"
+#include "bench/plan/settings.h"
+#include "pipeline/formats/event_writer.h"
+#include "results/environment/clock.h"
+#include "variable_mgmt/towers/towers.h"
+
+namespace bench {
+
+/// The events of a training run in its --train_dir, for TensorBoard: the tags of tf_cnn_benchmarks.
+class EventLog {
+ public:
+  /// `warmup` is the number of steps before the first measured one of the training. All arguments
+  /// must outlive this. Throws WriteError.
+  EventLog(const RunSettings& settings, std::int64_t warmup, const Clock& clock);
+  /// Marks the end of the run.
+  ~EventLog();
+  EventLog(const EventLog&) = delete;
+  EventLog& operator=(const EventLog&) = delete;
+
+  /// Records the step's values if it is time for it. After a failed write, prints a warning and
+  /// records no more.
+  void after_step(Towers& towers, const CompletedStep& step);
+
+ private:
+  void add_gradients(Tower& tower, EventSummary& summary) const;
+
+  const RunSettings& settings_;
+  std::int64_t warmup_;
+  const Clock& clock_;
+  std::optional<EventFile> file_;
+  std::int64_t last_step_ = 0;
+  std::optional<std::chrono::nanoseconds> last_time_;
+};
+
+}  // namespace bench

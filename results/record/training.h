@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace bench::results {
+
+/// An evaluation during a training run.
+struct Evaluation {
+  std::int64_t step = 0;    ///< Completed steps of the training, warm-up included.
+  std::int64_t images = 0;  ///< Evaluated.
+  double top_1 = 0;         ///< Share of these.
+  double top_5 = 0;
+  double seconds_since_start = 0;  ///< From the first step of this run to the evaluation.
+  double seconds = 0;              ///< Its duration, which is not part of images/sec.
+};
+
+/// The checkpoints of a training run with --train_dir.
+struct Checkpoints {
+  /// The completed steps of the run that this one continues, warm-up included; null for a new run.
+  std::optional<std::int64_t> continued_after{};
+  std::int64_t written = 0;  ///< By this run.
+  double seconds = 0;        ///< Time to write them, which is not part of images/sec.
+};
+
+}  // namespace bench::results

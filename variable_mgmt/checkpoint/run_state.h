@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/tensor_file.h"
+#include "variable_mgmt/towers/towers.h"
+
+namespace bench {
+
+/// The prefix of the tensors in a checkpoint that are not variables of the network.
+inline constexpr std::string_view kRunStatePrefix = "run_state/";
+
+/// How the variables of several towers are related.
+enum class TowerVariables : std::uint8_t {
+  shared,    ///< Trained variables and slots are equal, or one tower has each.
+  separate,  ///< Every tower has its own.
+};
+
+/// Everything that the next step of a training run depends on besides its settings, the step's
+/// number and its batch. A copy in host memory, in canonical order, so that any strategy, number of
+/// towers and device can continue with it.
+///
+/// Tensors have the name of their variable. The others begin with kRunStatePrefix:
+///
+///     optimizer/SLOT/VARIABLE         the optimizer's slots
+///     previous_gradients/VARIABLE     gradients that the next update applies, and the variables
+///     previous_variables/VARIABLE     that they were computed with
+///     computing_variables/VARIABLE    older variables that the next step reads
+///     tower/NUMBER/...                what differs on another tower than the first one: averages
+///     of
+///                                     batch norm, or with TowerVariables::separate everything
+struct RunState {
+  struct Tensor {
+    StoredType type = StoredType::f32;
+    std::vector<std::int64_t> shape;
+    std::vector<std::byte> bytes;
+  };
+  std::map<std::string, Tensor> tensors;
+  /// The state of the loss scale and the counts of updates, as text; by name.
+  std::map<std::string, std::string> metadata;
+};
+
+/// Copies the state of all towers between two steps. Waits.
+RunState read_run_state(Towers& towers, TowerVariables related);
+
+/// Gives a tower and its strategy the state in a file that has all variables of the network. Call
+/// it on the tower's thread, before the first step; the towers must do it at the same time. The
+/// file may be from another strategy or fewer towers. What it lacks then gets the values of the
+/// first tower or of a new run. Throws DataError if the file's numbers are malformed, or if it
+/// lacks the slots of the optimizer.
+void restore_run_state(Towers& towers, int tower, TowerVariables related, const TensorFile& file);
+
+}  // namespace bench
