@@ -5,6 +5,7 @@
 
 #include "bench/loop/batches_ahead.h"
 #include "bench/loop/feeding.h"
+#include "bench/loop/finite_results.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -42,10 +43,11 @@ EvaluationCounts count_evaluated(std::span<const float> logits,
   EvaluationCounts counts{.images = images};
   for (std::size_t i = 0; i < static_cast<std::size_t>(images); ++i) {
     const auto row = logits.subspan(i * classes, classes);
+    const bool finite = std::ranges::all_of(row, [](float logit) { return std::isfinite(logit); });
     const float own = row[static_cast<std::size_t>(labels[i])];
     const auto larger = std::ranges::count_if(row, [&](float logit) { return logit > own; });
-    counts.top_1 += std::isfinite(own) && larger < 1 ? 1 : 0;
-    counts.top_5 += std::isfinite(own) && larger < kTop5 ? 1 : 0;
+    counts.top_1 += finite && larger < 1 ? 1 : 0;
+    counts.top_5 += finite && larger < kTop5 ? 1 : 0;
   }
   return counts;
 }
@@ -106,9 +108,13 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
                                   std::chrono::duration<double>(now - line_begin).count());
       line_begin = now;
     }
-    if (images < batch_images) {
+    result.out_of_time = parts.out_of_time && parts.out_of_time();
+    if (images < batch_images || result.out_of_time) {
       break;
     }
+  }
+  if (result.counts.images > 0) {
+    check_logits(towers, workload);
   }
   if (!result.interrupted && result.counts.images > 0) {
     report::print_accuracy(parts.out, result.counts.accuracies(), result.counts.images);

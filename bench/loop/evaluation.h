@@ -15,8 +15,8 @@
 
 namespace bench {
 
-/// How many images of the logits' rows have their label among the largest logits. A label counts if
-/// it is finite and fewer than 1 or 5 logits of its row are larger, as in TensorFlow's in_top_k.
+/// How many images have their label among the largest logits: fewer than 1 or 5 logits of its row
+/// are larger. As in TensorFlow's in_top_k, a row with a logit that is not finite never counts.
 struct EvaluationCounts {
   std::int64_t images = 0;
   std::int64_t top_1 = 0;
@@ -41,6 +41,8 @@ struct EvaluationParts {
   std::ostream& out;
   /// True if the user ends the run; called between batches and while a batch is not ready.
   std::function<bool()> interrupted;
+  /// True if the time of the run is over; called after each batch. May be empty.
+  std::function<bool()> out_of_time = {};
 };
 
 struct EvaluationResult {
@@ -51,6 +53,7 @@ struct EvaluationResult {
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};
   bool interrupted = false;
+  bool out_of_time = false;
 };
 
 /// Evaluates as many batches as the settings say, in order, and prints the lines of

@@ -31,6 +31,7 @@ class Session {
         feeding_(settings.workload, parts.towers, batches_),
         global_step_(parts.steps_before) {
     result_.steps_before = parts.steps_before;
+    result_.training_warmup = parts.training_warmup.value_or(parts.stopping.limits().warmup_steps);
     find_scalars();
     make_steps();
     // Longer lists grow between steps, outside the measured time.
@@ -59,8 +60,8 @@ class Session {
       result_.staleness.emplace();
     }
     report::print_running_warm_up(parts_.out);
-    if (warm_up() == Stop::interrupted) {
-      result_.stop = Stop::interrupted;
+    if (const Stop stop = warm_up(); stop == Stop::interrupted || stop == Stop::enough) {
+      result_.stop = stop;
       agree_on_stop();
       return;
     }
@@ -81,21 +82,6 @@ class Session {
   }
 
  private:
-  /// Points in time during a tower's part of a step, by the clock.
-  struct Laps {
-    nanoseconds begun{};
-    nanoseconds fed{};
-    nanoseconds done{};
-  };
-  /// Points in time during a step, by the clock.
-  struct Span {
-    nanoseconds begun{};
-    /// The time at which the batch is available.
-    nanoseconds input{};
-    /// The time in which the processes agree on the outcome, so that each waits for the slowest.
-    nanoseconds agreeing{};
-    nanoseconds done{};
-  };
   /// True if the run no longer waits for its batch. The other processes may already be in
   /// the step, so a process among several still takes part in it if the batch comes soon.
   [[nodiscard]] bool gives_batch_up() {
@@ -157,7 +143,9 @@ class Session {
       }
       progress_.update(++result_.warmup_steps);
       stop = stop_after(result_.warmup_steps, *stepped);
-      end_step(*stepped, stop == Stop::interrupted);
+      if (!end_step(*stepped, stop == Stop::interrupted)) {
+        return Stop::enough;
+      }
     }
     return stop;
   }
@@ -176,12 +164,15 @@ class Session {
       result_.shares.resize(static_cast<std::size_t>(parts_.towers.size()));
     }
     measuring_ = true;
+    if (!parts_.training_warmup) {
+      result_.training_warmup = result_.warmup_steps;
+    }
     parts_.stopping.begin_measuring();
     if (parts_.watch != nullptr) {
       parts_.watch->begin();
     }
     const nanoseconds begin = parts_.clock.now();
-    paused_ = {};
+    result_.paused = {};
     double top_1 = 0;
     double top_5 = 0;
     for (std::int64_t i = 1; result_.stop == Stop::none; ++i) {
@@ -192,7 +183,7 @@ class Session {
       }
       const StepOutcome& outcome = *stepped;
       result_.wall =
-          joint_ ? result_.wall + outcome.duration : parts_.clock.now() - begin - paused_;
+          joint_ ? result_.wall + outcome.duration : parts_.clock.now() - begin - result_.paused;
       result_.steps.push_back(outcome.duration);
       if (outcome.device) {
         result_.device_steps.push_back(*outcome.device);
@@ -234,6 +225,7 @@ class Session {
     const nanoseconds begin = parts_.clock.now();
     progress_.clear();
     const bool goes_on = parts_.after_step({.steps = global_step_,
+                                            .measured = global_step_ - result_.training_warmup,
                                             .next = feeding_.position(),
                                             .loss = outcome.loss,
                                             .accuracies = settings_.workload.accuracies()
@@ -241,7 +233,7 @@ class Session {
                                                               : std::nullopt,
                                             .learning_rate = parameters_.learning_rate,
                                             .last = last});
-    paused_ += parts_.clock.now() - begin;
+    result_.paused += parts_.clock.now() - begin;
     return goes_on;
   }
 
@@ -329,7 +321,7 @@ class Session {
   void run_tower(int number) {
     Tower& tower = parts_.towers[number];
     const auto place = static_cast<std::size_t>(number);
-    Laps& laps = laps_[place];
+    TowerLaps& laps = laps_[place];
     laps.begun = parts_.clock.now();
     feeding_.feed(number);
     tower.set_parameters(parameters_);
@@ -357,13 +349,13 @@ class Session {
   }
 
   /// Adds the parts of the completed step's time, if the towers report them.
-  void add_shares(const Span& step) {
+  void add_shares(const StepLaps& step) {
     nanoseconds last{};
-    for (const Laps& laps : laps_) {
+    for (const TowerLaps& laps : laps_) {
       last = std::max(last, laps.done);
     }
     for (std::size_t tower = 0; tower < result_.shares.size(); ++tower) {
-      const Laps& laps = laps_[tower];
+      const TowerLaps& laps = laps_[tower];
       // Parts are measured only if the session's clock is a SteadyClock.
       const nanoseconds computed = steps_[tower]->computed_at().time_since_epoch();
       const UpdateStrategy* update = parts_.towers.update(static_cast<int>(tower));
@@ -416,11 +408,9 @@ class Session {
   /// For each tower: its step, and the outcome of the current step.
   std::vector<std::unique_ptr<RepeatedStep>> steps_;
   std::vector<StepOutcome> outcomes_;
-  std::vector<Laps> laps_;
+  std::vector<TowerLaps> laps_;
   std::int64_t global_step_;
   bool measuring_ = false;
-  /// In end_step() since measuring began.
-  nanoseconds paused_{};
   /// Set if workers are asynchronous.
   std::optional<JointSteps> joint_;
   /// This process's last step, if workers are asynchronous.

@@ -25,6 +25,8 @@ namespace bench {
 struct CompletedStep {
   /// The number of completed steps since the beginning of training, warm-up included.
   std::int64_t steps = 0;
+  /// The same without the training's warm-up; 0 or less during the warm-up.
+  std::int64_t measured = 0;
   /// The place of the next batch.
   InputPosition next = {};
   double loss = 0;
@@ -52,6 +54,8 @@ struct SessionParts {
   World* world = nullptr;
   /// The completed steps of the run that this one continues.
   std::int64_t steps_before = 0;
+  /// How many of the training's first steps were its warm-up. Unset: this run decides that.
+  std::optional<std::int64_t> training_warmup = {};
   /// Gives a tower the state after those steps; called on its thread. Empty: a new run.
   std::function<void(int tower)> restore = {};
   /// Called after each step, whose time does not include it. Returns false to end the run. May be
@@ -93,6 +97,10 @@ struct SessionResult {
   std::int64_t warmup_steps = 0;
   /// SessionParts::steps_before.
   std::int64_t steps_before = 0;
+  /// How many of the training's first steps were its warm-up.
+  std::int64_t training_warmup = 0;
+  /// The time in SessionParts::after_step since measuring began.
+  std::chrono::nanoseconds paused{};
   /// The place of the batch after the last step.
   InputPosition next_input = {};
   std::optional<double> loss_first;

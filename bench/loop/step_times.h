@@ -36,4 +36,20 @@ inline constexpr std::string_view kNotTimedByPart =
 void print_shares(std::ostream& out, std::span<const StepTimes> towers,
                   std::chrono::nanoseconds steps);
 
+/// Points in time during a tower's part of a step, by the clock.
+struct TowerLaps {
+  std::chrono::nanoseconds begun{};
+  std::chrono::nanoseconds fed{};
+  std::chrono::nanoseconds done{};
+};
+/// Points in time during a step, by the clock.
+struct StepLaps {
+  std::chrono::nanoseconds begun{};
+  /// The time at which the batch is available.
+  std::chrono::nanoseconds input{};
+  /// The time in which the processes agree on the outcome, so that each waits for the slowest.
+  std::chrono::nanoseconds agreeing{};
+  std::chrono::nanoseconds done{};
+};
+
 }  // namespace bench

@@ -1,8 +1,11 @@
 #include "bench/plan/checkpoint.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdlib>
 
+#include "models/base/crc32c.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "results/record/build_info.h"
@@ -13,29 +16,97 @@ namespace {
 
 constexpr const char* kFormat = "bench.checkpoint/1";
 
-/// The flags that a checkpoint fits only with the same values.
-std::map<std::string, std::string> required_flags(const RunSettings& settings) {
-  const Workload& workload = settings.workload;
-  return {{"model", std::string(workload.model->name)},
-          {"data_name", std::string(workload.dataset->name)},
-          {"optimizer", std::string(row_of(workload.optimizer.rule).name)}};
+/// A checkpoint fits only runs in which these flags have the same values.
+constexpr std::array kRequired{"model",     "data_name",   "data",
+                               "optimizer", "num_classes", "image_size"};
+
+/// Workload flags that change no numbers of training steps.
+constexpr std::array kIrrelevant{"init_from",
+                                 "init_from_partial",
+                                 "loss_type_to_report",
+                                 "print_training_accuracy",
+                                 "num_eval_batches",
+                                 "num_eval_epochs",
+                                 "eval_batch_size",
+                                 "eval_interval_secs",
+                                 "eval_during_training_every_n_steps",
+                                 "eval_during_training_every_n_epochs",
+                                 "eval_during_training_at_specified_steps",
+                                 "eval_during_training_at_specified_epochs",
+                                 "stop_at_top_1_accuracy"};
+
+constexpr std::string_view kFlagPrefix = "flag/";
+constexpr const char* kSum = "crc32c";
+constexpr const char* kHalf = "16 bits";
+
+std::string key_of(const std::string& flag) { return fmt::format("{}{}", kFlagPrefix, flag); }
+
+std::string text_of(const results::FlagValue& value) {
+  return std::visit(
+      [](const auto& held) -> std::string {
+        using Held = std::decay_t<decltype(held)>;
+        if constexpr (std::is_same_v<Held, std::monostate>) {
+          return "unset";
+        } else if constexpr (std::is_same_v<Held, std::string>) {
+          return held.empty() ? "empty" : held;
+        } else {
+          return fmt::format("{}", held);
+        }
+      },
+      value);
 }
 
-/// The flags that change the numbers of the steps that follow.
-std::map<std::string, std::string> other_flags(const RunSettings& settings) {
-  const Workload& workload = settings.workload;
-  const auto on_or_off = [](bool value) { return value ? "true" : "false"; };
-  return {{"batch_size", std::to_string(workload.batch)},
-          {"num_gpus", std::to_string(workload.towers)},
-          {"variable_update", std::string(workload.strategy->name)},
-          {"staged_vars", on_or_off(workload.staged)},
-          {"variable_consistency", workload.relaxed ? "relaxed" : "strong"},
-          {"dtype", std::string(name_of(workload.dtype))},
-          {"device", std::string(name_of(settings.execution.device))},
-          {"tf_random_seed", std::to_string(workload.seed)}};
+/// True if one of the types is that of --use_fp16, which is chosen later, and the other fits it.
+bool are_one_half(const std::string& a, const std::string& b) {
+  const auto is_half = [](const std::string& type) {
+    return type == kHalf || type == "bf16" || type == "f16";
+  };
+  return (a == kHalf || b == kHalf) && is_half(a) && is_half(b);
 }
 
-std::string key_of(const std::string& flag) { return fmt::format("flag/{}", flag); }
+/// The checksum of all tensors and of everything else that the file says.
+class Checksum {
+ public:
+  void add(const std::string& name, std::span<const std::byte> bytes) {
+    text_ += fmt::format("{}={:08x}\n", name,
+                         crc32c({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  }
+  template <class Metadata>
+  [[nodiscard]] std::string of_all(const Metadata& metadata) const {
+    std::string text = text_;
+    for (const auto& [key, value] : metadata) {
+      text += key == kSum ? "" : fmt::format("{}={}\n", key, value);
+    }
+    return fmt::format("{:08x}", crc32c(text));
+  }
+
+ private:
+  std::string text_;
+};
+
+/// Throws DataError if the file's checksum is not that of its contents.
+void check_sum(const TensorFile& file) {
+  Checksum sum;
+  for (const auto& [name, tensor] : file.tensors()) {
+    const auto elements = static_cast<std::size_t>(tensor.elements());
+    if (tensor.type == StoredType::f64) {
+      std::vector<double> values(elements);
+      file.read(tensor, 0, std::span(values));
+      sum.add(name, std::as_bytes(std::span(values)));
+    } else if (tensor.type == StoredType::f32) {
+      std::vector<float> values(elements);
+      file.read(tensor, 0, std::span(values));
+      sum.add(name, std::as_bytes(std::span(values)));
+    }
+  }
+  const auto stored = file.metadata().find(kSum);
+  if (stored == file.metadata().end() || stored->second != sum.of_all(file.metadata())) {
+    throw DataError(fmt::format(
+        "{}: the checkpoint is damaged: its checksum does not match; remove the file to continue "
+        "from the one before",
+        file.name()));
+  }
+}
 
 class Metadata {
  public:
@@ -82,54 +153,119 @@ void check_format(const TensorFile& file, const Metadata& metadata) {
 
 }  // namespace
 
-std::map<std::string, std::string> checkpoint_metadata(const RunSettings& settings,
-                                                       const TrainingProgress& progress) {
-  std::map<std::string, std::string> metadata{
-      {"format", kFormat},
-      {"bench_version", results::source_info().bench_version},
-      {"global_step", std::to_string(progress.steps)},
-      {"input_epoch", std::to_string(progress.input.epoch)},
-      {"input_index", std::to_string(progress.input.index)}};
-  for (const auto& flags : {required_flags(settings), other_flags(settings)}) {
-    for (const auto& [flag, value] : flags) {
-      metadata.emplace(key_of(flag), value);
+NumberFlags number_flags(const RunSettings& settings, const results::RunFlags& flags) {
+  const Workload& workload = settings.workload;
+  NumberFlags numbers{
+      {"model", std::string(workload.model->name)},
+      {"data_name", std::string(workload.dataset->name)},
+      {"optimizer", std::string(row_of(workload.optimizer.rule).name)},
+      {"num_classes", std::to_string(workload.num_classes)},
+      {"image_size", std::to_string(workload.image_size)},
+      {"data", workload.input.dataset ? "the dataset"
+               : workload.input.file  ? "--input_file"
+                                      : "synthetic images"},
+      {"batch_size", std::to_string(workload.batch)},
+      {"num_gpus", std::to_string(workload.towers)},
+      {"variable_update", std::string(workload.strategy->name)},
+      {"dtype", workload.choose_half ? kHalf : std::string(name_of(workload.dtype))},
+      {"device", std::string(name_of(settings.execution.device))},
+      {"tf_random_seed", std::to_string(workload.seed)}};
+  for (const auto& [name, value] : flags.workload) {
+    if (std::ranges::find(kIrrelevant, name) == kIrrelevant.end()) {
+      numbers.emplace(name, text_of(value));
     }
   }
-  return metadata;
+  if (workload.input.dataset) {
+    numbers.emplace("data_dir", workload.input.dataset->data_dir);
+  }
+  if (settings.execution.device == RunDevice::cpu) {
+    const auto threads = settings.execution.threads;
+    numbers.emplace("num_intra_threads", threads ? std::to_string(*threads) : "unset");
+  }
+  return numbers;
 }
 
-OpenCheckpoint open_checkpoint(const CheckpointFile& checkpoint, const RunSettings& settings,
+void write_checkpoint(const CheckpointFolder& folder, const NumberFlags& flags,
+                      const TrainingProgress& progress, const RunState& state) {
+  std::map<std::string, std::string> metadata = state.metadata;
+  metadata.insert({{"format", kFormat},
+                   {"bench_version", results::source_info().bench_version},
+                   {"global_step", std::to_string(progress.steps)},
+                   {"warmup_steps", std::to_string(progress.warmup)},
+                   {"input_epoch", std::to_string(progress.input.epoch)},
+                   {"input_index", std::to_string(progress.input.index)}});
+  if (progress.reached_top_1) {
+    metadata.emplace("reached_top_1", fmt::format("{}", *progress.reached_top_1));
+  }
+  for (const auto& [flag, value] : flags) {
+    metadata.emplace(key_of(flag), value);
+  }
+  Checksum sum;
+  std::vector<TensorToWrite> tensors;
+  for (const auto& [name, tensor] : state.tensors) {
+    sum.add(name, tensor.bytes);
+    tensors.push_back({.name = name,
+                       .type = tensor.type,
+                       .shape = tensor.shape,
+                       .data = std::span(tensor.bytes)});
+  }
+  metadata.emplace(kSum, sum.of_all(metadata));
+  folder.write(progress.steps, tensors, metadata);
+}
+
+OpenCheckpoint open_checkpoint(const CheckpointFile& checkpoint, const NumberFlags& flags,
                                const Graph& network) {
   OpenCheckpoint open{.file = TensorFile(checkpoint.path), .progress = {}};
   const Metadata metadata(open.file);
   check_format(open.file, metadata);
-  for (const auto& [flag, value] : required_flags(settings)) {
-    if (const std::string saved = metadata.text(key_of(flag)); saved != value) {
-      throw UsageError(
-          fmt::format("{}: the checkpoint was written with --{}={}, but this run has {}; use "
-                      "another --train_dir, or load the variables alone with --init_from",
-                      open.file.name(), flag, printable(saved), value));
+  check_sum(open.file);
+  for (const std::string flag : kRequired) {
+    const std::string& value = flags.at(flag);
+    const std::string saved = metadata.text(key_of(flag));
+    if (saved == value) {
+      continue;
     }
+    const std::string remedy =
+        "use another --train_dir, or load the variables alone with --init_from";
+    throw UsageError(
+        flag == "data"
+            ? fmt::format("{}: the training used {}, but this run has {}; {}", open.file.name(),
+                          printable(saved), value, remedy)
+            : fmt::format("{}: the checkpoint was written with --{}={}, but this run has {}; {}",
+                          open.file.name(), flag, printable(saved), value, remedy));
   }
   // Compares all names and shapes.
   plan_load(open.file, network, LoadMode::complete);
-  for (const auto& [flag, value] : other_flags(settings)) {
-    if (const std::string saved = metadata.text(key_of(flag)); saved != value) {
-      open.differences.push_back(
-          fmt::format("--{} was {} and is {}", flag, printable(saved), value));
+  for (const auto& [flag, value] : flags) {
+    const std::string saved = metadata.text(key_of(flag));
+    if (saved != value && !are_one_half(saved, value)) {
+      open.differences.push_back(fmt::format("--{} was {} and is {}", flag,
+                                             saved.empty() ? "unset" : printable(saved), value));
     }
   }
   open.progress = {
       .steps = metadata.count("global_step"),
+      .warmup = metadata.count("warmup_steps"),
       .input = {.epoch = metadata.count("input_epoch"), .index = metadata.count("input_index")}};
+  if (const std::string reached = metadata.text("reached_top_1"); !reached.empty()) {
+    open.progress.reached_top_1 = std::strtod(reached.c_str(), nullptr);
+  }
+  if (open.progress.steps != checkpoint.step) {
+    throw DataError(fmt::format("{}: the file was renamed: it has {} steps", open.file.name(),
+                                open.progress.steps));
+  }
   return open;
 }
 
 bool continue_after(const TrainingProgress& progress, RunSettings& settings) {
   std::int64_t& warmup = settings.execution.warmup.num_batches;
   std::int64_t& measured = settings.execution.steps.num_batches;
-  const std::int64_t left = warmup + measured - progress.steps;
-  if (left <= 0) {
+  const std::optional<double>& stop_at = settings.evaluation.stop_at_top_1;
+  const bool reached = stop_at && progress.reached_top_1 && *progress.reached_top_1 >= *stop_at;
+  // A time limit may have shortened the warm-up.
+  const std::int64_t first = progress.steps > progress.warmup ? progress.warmup : warmup;
+  const std::int64_t left = first + measured - progress.steps;
+  if (left <= 0 || reached) {
     return false;
   }
   warmup = std::min(warmup, left - 1);

@@ -2,13 +2,16 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/plan/settings.h"
 #include "models/base/tensor_file.h"
 #include "pipeline/input.h"
+#include "results/record/record.h"
 #include "variable_mgmt/checkpoint/checkpoint_folder.h"
+#include "variable_mgmt/checkpoint/run_state.h"
 
 namespace bench {
 
@@ -16,8 +19,12 @@ namespace bench {
 struct TrainingProgress {
   /// Completed steps, warm-up included.
   std::int64_t steps = 0;
+  /// How many of them were the warm-up.
+  std::int64_t warmup = 0;
   /// The place of the next batch.
   InputPosition input = {};
+  /// The accuracy that ended the training (--stop_at_top_1_accuracy), if one did.
+  std::optional<double> reached_top_1 = {};
 };
 
 /// The checkpoint from which a training run continues.
@@ -29,14 +36,18 @@ struct OpenCheckpoint {
   std::vector<std::string> differences = {};
 };
 
-/// What the file of a checkpoint says besides its tensors.
-std::map<std::string, std::string> checkpoint_metadata(const RunSettings& settings,
-                                                       const TrainingProgress& progress);
+/// The flags of a run that change its numbers, with their values.
+using NumberFlags = std::map<std::string, std::string>;
+NumberFlags number_flags(const RunSettings& settings, const results::RunFlags& flags);
 
-/// Opens a checkpoint for a run with these settings and this network. Throws UsageError if it is of
-/// another network, dataset or optimizer, or was not written by --train_dir. Throws DataError if it
-/// is damaged.
-OpenCheckpoint open_checkpoint(const CheckpointFile& checkpoint, const RunSettings& settings,
+/// Writes a checkpoint with a checksum. Throws WriteError.
+void write_checkpoint(const CheckpointFolder& folder, const NumberFlags& flags,
+                      const TrainingProgress& progress, const RunState& state);
+
+/// Opens a checkpoint for a run with these flags and this network. Reads all of it. Throws
+/// UsageError if it is of another network, dataset or optimizer, or was not written by --train_dir.
+/// Throws DataError if it is damaged.
+OpenCheckpoint open_checkpoint(const CheckpointFile& checkpoint, const NumberFlags& flags,
                                const Graph& network);
 
 /// Shortens the run by the steps that are complete, and lets its input continue. At least one step

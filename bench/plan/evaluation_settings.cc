@@ -11,13 +11,6 @@
 namespace bench {
 namespace {
 
-/// The step that completes a number of epochs, as tf_cnn_benchmarks computes it.
-std::int64_t step_of_epoch(double epoch, const StepCountOptions& training) {
-  const double images = std::floor(epoch * static_cast<double>(training.examples_per_epoch) +
-                                   static_cast<double>(training.examples_per_step - 1));
-  return static_cast<std::int64_t>(images) / training.examples_per_step;
-}
-
 template <class T>
 std::vector<T> numbers_of(const std::vector<std::string>& texts) {
   std::vector<T> numbers;
@@ -83,25 +76,46 @@ RunSettings evaluation_settings(const RunSettings& training) {
 
 EvaluationTimes::EvaluationTimes(const EvaluationSettings& settings,
                                  const StepCountOptions& training, double epochs)
-    : every_(settings.every_steps.value_or(0)), steps_(settings.at_steps) {
+    : every_steps_(settings.every_steps.value_or(0)),
+      every_epochs_(settings.every_epochs.value_or(0)),
+      epochs_(epochs),
+      training_(training),
+      steps_(settings.at_steps) {
   for (const double epoch : settings.at_epochs) {
-    steps_.push_back(step_of_epoch(epoch, training));
-  }
-  if (settings.every_epochs) {
-    for (std::int64_t i = 1; static_cast<double>(i) * *settings.every_epochs < epochs; ++i) {
-      const std::int64_t step =
-          step_of_epoch(static_cast<double>(i) * *settings.every_epochs, training);
-      if (steps_.empty() || steps_.back() != step) {
-        steps_.push_back(step);
-      }
-    }
+    steps_.push_back(step_of(epoch));
   }
   std::ranges::sort(steps_);
 }
 
+std::int64_t EvaluationTimes::step_of(double epoch) const {
+  // tf_cnn_benchmarks computes the same.
+  const double images = std::floor(epoch * static_cast<double>(training_.examples_per_epoch) +
+                                   static_cast<double>(training_.examples_per_step - 1));
+  constexpr double kMostImages = 1e18;  // more than any run has
+  return static_cast<std::int64_t>(std::min(images, kMostImages)) / training_.examples_per_step;
+}
+
+bool EvaluationTimes::ends_period(std::int64_t step) const {
+  if (every_epochs_ <= 0) {
+    return false;
+  }
+  const double images =
+      static_cast<double>(step) * static_cast<double>(training_.examples_per_step);
+  const double periods =
+      std::floor(images / (every_epochs_ * static_cast<double>(training_.examples_per_epoch)));
+  // The quotient may be rounded to the next whole number.
+  for (const double period : {periods - 1, periods, periods + 1}) {
+    const double epoch = period * every_epochs_;
+    if (period >= 1 && epoch < epochs_ && step_of(epoch) == step) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool EvaluationTimes::include(std::int64_t measured) const {
-  return measured > 0 &&
-         ((every_ > 0 && measured % every_ == 0) || std::ranges::binary_search(steps_, measured));
+  return measured > 0 && ((every_steps_ > 0 && measured % every_steps_ == 0) ||
+                          ends_period(measured) || std::ranges::binary_search(steps_, measured));
 }
 
 }  // namespace bench

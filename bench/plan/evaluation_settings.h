@@ -32,7 +32,14 @@ class EvaluationTimes {
   [[nodiscard]] bool include(std::int64_t measured) const;
 
  private:
-  std::int64_t every_;
+  [[nodiscard]] std::int64_t step_of(double epoch) const;
+  /// True if a multiple of every_epochs_ ends with this step.
+  [[nodiscard]] bool ends_period(std::int64_t step) const;
+
+  std::int64_t every_steps_;
+  double every_epochs_;
+  double epochs_;
+  StepCountOptions training_;
   /// Sorted.
   std::vector<std::int64_t> steps_;
 };

@@ -40,6 +40,8 @@ std::string unless_events(const Asked& asked) {
                                            : "";
 }
 
+std::string if_only_evaluated(const Asked& asked) { return asked.flags.eval ? "with --eval" : ""; }
+
 std::string unless_evaluated(const Asked& asked) {
   return asked.flags.eval || asked.settings.evaluation.during_training()
              ? ""
@@ -314,6 +316,8 @@ constexpr std::array kRules = {
     Rule{"datasets_num_private_threads", unless_data},
     Rule{"datasets_use_caching", unless_data},
     Rule{"datasets_parallel_interleave_cycle_length", unless_jpegs},
+    Rule{"num_warmup_batches", if_only_evaluated},
+    Rule{"print_training_accuracy", if_only_evaluated},
     Rule{"save_model_secs", unless_saved},
     Rule{"save_model_steps", unless_saved},
     Rule{"max_ckpts_to_keep", unless_saved},

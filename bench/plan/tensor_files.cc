@@ -29,7 +29,8 @@ std::vector<std::string> RunTensorFiles::notices() const {
     return {};
   }
   std::vector<std::string> notices{
-      fmt::format("--init_from: {} of {} variables are initialized from {}", plan_.names.size(),
+      fmt::format("{}: {} of {} variables are initialized from {}",
+                  settings_.workload.evaluation() ? "--eval" : "--init_from", plan_.names.size(),
                   plan_.names.size() + plan_.missing + plan_.misshapen, source_->name())};
   if (plan_.extra > 0) {
     notices.front() += fmt::format("; {} of its tensors are not used", plan_.extra);

@@ -222,12 +222,16 @@ Captured<double> share_of_steal(const Captured<ProcessorTimes>& before, const Sy
 
 /// The power while the steps were timed: of all GPUs together if they computed, else of the
 /// processors.
-Captured<double> mean_watts(const results::Record& record, std::chrono::nanoseconds wall) {
+Captured<double> mean_watts(const results::Record& record, const SessionResult& session) {
+  constexpr std::int64_t kNegligible = 100;
+  if (session.paused > session.wall / kNegligible) {
+    return Unknown{"evaluations and checkpoints also used energy"};
+  }
   if (record.gpus.empty()) {
     if (!record.energy.joules.known()) {
       return Unknown{record.energy.joules.why()};
     }
-    return record.energy.joules.value() / std::chrono::duration<double>(wall).count();
+    return record.energy.joules.value() / std::chrono::duration<double>(session.wall).count();
   }
   double watts = 0;
   for (const results::Gpu& gpu : record.gpus) {
@@ -413,7 +417,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
                                          .input_wait = session.input_wait,
                                          .setup = measured.setup,
                                          .peak_rss_bytes = measured.peak_rss,
-                                         .watts = mean_watts(record, session.wall),
+                                         .watts = mean_watts(record, session),
                                          .planned = std::move(planned),
                                          .loss_first = known(session.loss_first, no_loss),
                                          .loss_last = known(session.loss_last, no_loss),

@@ -7,15 +7,16 @@
 
 namespace bench {
 
-Checkpointing::Checkpointing(RunSettings& settings, const Graph& network, const Clock& clock)
+Checkpointing::Checkpointing(RunSettings& settings, const results::RunFlags& flags,
+                             const Graph& network, const Clock& clock)
     : settings_(settings),
       clock_(clock),
-      warmup_(settings.execution.warmup.num_batches),
+      flags_(number_flags(settings, flags)),
       folder_(*settings.outputs.checkpoints.folder, settings.outputs.checkpoints.keep),
       last_time_(clock.now()) {
   const std::vector<CheckpointFile> files = find_checkpoints(folder_.path());
   if (!files.empty()) {
-    from_.emplace(open_checkpoint(files.back(), settings, network));
+    from_.emplace(open_checkpoint(files.back(), flags_, network));
     last_written_ = from_->progress.steps;
     nothing_left_ = !continue_after(from_->progress, settings);
   }
@@ -45,20 +46,30 @@ std::vector<std::string> Checkpointing::notices() const {
 
 std::int64_t Checkpointing::steps_before() const { return from_ ? from_->progress.steps : 0; }
 
+std::optional<std::int64_t> Checkpointing::training_warmup() const {
+  return from_ && from_->progress.steps > from_->progress.warmup
+             ? std::optional(from_->progress.warmup)
+             : std::nullopt;
+}
+
 TowerVariables Checkpointing::related() const {
   return settings_.workload.strategy->reduction ? TowerVariables::shared : TowerVariables::separate;
 }
 
 void Checkpointing::restore(Towers& towers, int tower) const {
-  if (from_) {
-    restore_run_state(towers, tower, related(), from_->file);
+  if (!from_) {
+    return;
+  }
+  restore_run_state(towers, tower, related(), from_->file);
+  const LossScaleRule rule = loss_scale_rule(settings_.workload);
+  if (!rule.automatic) {
+    towers[tower].set_loss_scale(rule.initial);
   }
 }
 
-bool Checkpointing::is_due(std::int64_t steps) const {
+bool Checkpointing::is_due(std::int64_t measured) const {
   const CheckpointSettings& when = settings_.outputs.checkpoints;
   if (when.every_steps) {
-    const std::int64_t measured = steps - warmup_;
     return measured > 0 && measured % *when.every_steps == 0;
   }
   return when.every_seconds > 0 &&
@@ -66,7 +77,7 @@ bool Checkpointing::is_due(std::int64_t steps) const {
 }
 
 void Checkpointing::between_steps(Towers& towers, const TrainingProgress& progress) {
-  if (!is_due(progress.steps)) {
+  if (!is_due(progress.steps - progress.warmup)) {
     return;
   }
   try {
@@ -78,9 +89,11 @@ void Checkpointing::between_steps(Towers& towers, const TrainingProgress& progre
 }
 
 void Checkpointing::finish(Towers& towers, const TrainingProgress& progress) {
-  if (progress.steps != last_written_) {
+  if (progress.steps != last_written_ || progress.reached_top_1) {
     write(towers, progress);
   }
+  LOG(INFO) << fmt::format("note: --train_dir={}: the newest checkpoint is after step {}",
+                           printable(*settings_.outputs.checkpoints.folder), progress.steps);
 }
 
 results::Checkpoints Checkpointing::summary() const {
@@ -91,17 +104,7 @@ results::Checkpoints Checkpointing::summary() const {
 
 void Checkpointing::write(Towers& towers, const TrainingProgress& progress) {
   const std::chrono::nanoseconds begin = clock_.now();
-  const RunState state = read_run_state(towers, related());
-  std::vector<TensorToWrite> tensors;
-  for (const auto& [name, tensor] : state.tensors) {
-    tensors.push_back({.name = name,
-                       .type = tensor.type,
-                       .shape = tensor.shape,
-                       .data = std::span(tensor.bytes)});
-  }
-  auto metadata = checkpoint_metadata(settings_, progress);
-  metadata.insert(state.metadata.begin(), state.metadata.end());
-  folder_.write(progress.steps, tensors, metadata);
+  write_checkpoint(folder_, flags_, progress, read_run_state(towers, related()));
   last_written_ = progress.steps;
   ++written_;
   time_ += clock_.now() - begin;

@@ -20,7 +20,8 @@ class Checkpointing {
   /// Opens the folder and its newest checkpoint, and shortens the run in `settings` by the steps
   /// that are complete. All arguments but the network must outlive this. Throws UsageError and
   /// DataError.
-  Checkpointing(RunSettings& settings, const Graph& network, const Clock& clock);
+  Checkpointing(RunSettings& settings, const results::RunFlags& flags, const Graph& network,
+                const Clock& clock);
 
   /// All steps of the run are complete.
   [[nodiscard]] bool nothing_left() const { return nothing_left_; }
@@ -28,6 +29,8 @@ class Checkpointing {
   [[nodiscard]] std::vector<std::string> notices() const;
   /// The completed steps of the run that is continued; 0 for a new one.
   [[nodiscard]] std::int64_t steps_before() const;
+  /// The warm-up steps of the training, if they are complete.
+  [[nodiscard]] std::optional<std::int64_t> training_warmup() const;
 
   /// Gives a tower the state of the checkpoint, if there is one; call it on the tower's thread
   /// before the first step.
@@ -42,13 +45,12 @@ class Checkpointing {
 
  private:
   void write(Towers& towers, const TrainingProgress& progress);
-  [[nodiscard]] bool is_due(std::int64_t steps) const;
+  [[nodiscard]] bool is_due(std::int64_t measured) const;
   [[nodiscard]] TowerVariables related() const;
 
   const RunSettings& settings_;
   const Clock& clock_;
-  /// The warm-up steps of a run that does not continue another.
-  std::int64_t warmup_;
+  NumberFlags flags_;
   CheckpointFolder folder_;
   std::optional<OpenCheckpoint> from_;
   bool nothing_left_ = false;

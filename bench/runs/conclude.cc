@@ -182,6 +182,23 @@ void add_failure(results::Record& record, const std::string& reason) {
   }
 }
 
+TrainingProgress progress_of(const Prepared& prepared, const SessionResult& session) {
+  return {.steps = session.global_steps(),
+          .warmup = session.training_warmup,
+          .input = session.next_input,
+          .reached_top_1 =
+              prepared.evaluator == nullptr ? std::nullopt : prepared.evaluator->reached()};
+}
+
+void add_training(const Prepared& prepared, results::Record& record) {
+  if (prepared.checkpoints != nullptr) {
+    record.checkpoints = prepared.checkpoints->summary();
+  }
+  if (prepared.evaluator != nullptr) {
+    record.evaluations = prepared.evaluator->evaluations();
+  }
+}
+
 }  // namespace
 
 int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost& host) {
@@ -194,19 +211,14 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   print_gpus(file.record(), streams.err);
   Attempt attempt = measured.attempt;
   attempt.at([&] {
-    prepared.tensor_files.save(prepared.towers->first().executor(), session.global_steps());
     if (prepared.checkpoints != nullptr) {
-      prepared.checkpoints->finish(*prepared.towers,
-                                   {.steps = session.global_steps(), .input = session.next_input});
-      file.record().checkpoints = prepared.checkpoints->summary();
-    }
-    if (prepared.evaluator != nullptr) {
-      if (session.stop != Stop::interrupted) {
-        prepared.evaluator->finish(*prepared.towers, session.global_steps());
-      }
-      file.record().evaluations = prepared.evaluator->evaluations();
+      prepared.checkpoints->finish(*prepared.towers, progress_of(prepared, session));
     }
   });
+  attempt.at([&] {
+    prepared.tensor_files.save(prepared.towers->first().executor(), session.global_steps());
+  });
+  add_training(prepared, file.record());
   if (session.stop == Stop::interrupted && attempt.succeeded()) {
     throw RunEnded(fmt::format("after {} measured steps", session.steps.size()));
   }
@@ -216,6 +228,12 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   }
   attempt.at([&] {
     host.phases.stop_if_asked("after the last step");
+    file.write_for_now(results::Status::kOk, false, ended);
+    if (prepared.evaluator != nullptr) {
+      prepared.evaluator->finish(*prepared.towers, session.global_steps());
+      add_training(prepared, file.record());
+      host.phases.stop_if_asked("during the last evaluation");
+    }
     // Write the measurements before ceiling and check, whose memory was not planned.
     file.write_for_now(results::Status::kOk, false, ended);
     if (!session.steps.empty()) {

@@ -23,10 +23,8 @@ InitialValues values_of(Tower& tower) {
 
 }  // namespace
 
-Evaluator::Evaluator(const RunSettings& training, std::int64_t warmup, std::span<Device> devices,
-                     RunHost& host)
+Evaluator::Evaluator(const RunSettings& training, std::span<Device> devices, RunHost& host)
     : training_(training),
-      warmup_(warmup),
       devices_(devices),
       host_(host),
       settings_(evaluation_settings(training)),
@@ -36,15 +34,18 @@ Evaluator::Evaluator(const RunSettings& training, std::int64_t warmup, std::span
 
 Evaluator::~Evaluator() = default;
 
-bool Evaluator::between_steps(Towers& training, std::int64_t steps) {
-  if (!times_.include(steps - warmup_)) {
+bool Evaluator::between_steps(Towers& training, const CompletedStep& step) {
+  if (!times_.include(step.measured)) {
     return true;
   }
-  const auto accuracies = evaluate_now(training, steps, /*last=*/false);
+  const auto accuracies = evaluate_now(training, step.steps, /*last=*/false);
+  if (!accuracies) {
+    return true;
+  }
   const std::optional<double>& stop_at = training_.evaluation.stop_at_top_1;
-  if (accuracies && stop_at && accuracies->top_1 >= *stop_at) {
+  if (stop_at && accuracies->top_1 >= *stop_at) {
     report::print_stopping_at_accuracy(host_.streams.out, *stop_at);
-    reached_ = true;
+    reached_ = accuracies->top_1;
     return false;
   }
   report::print_resuming_training(host_.streams.out);

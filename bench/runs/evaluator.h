@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/loop/evaluation.h"
+#include "bench/loop/session.h"
 #include "bench/plan/device.h"
 #include "bench/plan/evaluation_settings.h"
 #include "bench/runs/run_host.h"
@@ -19,21 +20,21 @@ namespace bench {
 /// network that has the same variables. The training computes the same numbers as without it.
 class Evaluator {
  public:
-  /// All arguments must outlive this. `warmup` is the number of steps before the first measured one
-  /// of the training.
-  Evaluator(const RunSettings& training, std::int64_t warmup, std::span<Device> devices,
-            RunHost& host);
+  /// All arguments must outlive this.
+  Evaluator(const RunSettings& training, std::span<Device> devices, RunHost& host);
   ~Evaluator();
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  /// Call it after `steps` steps, warm-up included, if another one follows. Evaluates if it is time
-  /// for it. Returns false if the accuracy that ends the training is reached.
-  bool between_steps(Towers& training, std::int64_t steps);
+  /// Call it after a step if another one follows. Evaluates if it is time for it. Returns false if
+  /// the accuracy that ends the training is reached.
+  bool between_steps(Towers& training, const CompletedStep& step);
   /// Call it after the last step. Evaluates a last time, unless the training ended at an accuracy.
   void finish(Towers& training, std::int64_t steps);
 
   [[nodiscard]] const std::vector<results::Evaluation>& evaluations() const { return done_; }
+  /// The accuracy that ended the training, if one did.
+  [[nodiscard]] const std::optional<double>& reached() const { return reached_; }
 
  private:
   /// Returns nullopt if the user ended it.
@@ -41,7 +42,6 @@ class Evaluator {
   void make_towers(const InitialValues& values);
 
   const RunSettings& training_;
-  std::int64_t warmup_;
   std::span<Device> devices_;
   RunHost& host_;
   RunSettings settings_;
@@ -50,7 +50,7 @@ class Evaluator {
   /// Made for the first evaluation.
   std::unique_ptr<Towers> towers_;
   std::vector<results::Evaluation> done_;
-  bool reached_ = false;
+  std::optional<double> reached_;
 };
 
 }  // namespace bench

@@ -14,12 +14,13 @@ constexpr std::int64_t kWithVariables = 3;
 
 }  // namespace
 
-EventLog::EventLog(const RunSettings& settings, std::int64_t warmup, const Clock& clock)
+EventLog::EventLog(const RunSettings& settings, std::int64_t steps_before, const Clock& clock)
     : settings_(settings),
-      warmup_(warmup),
       clock_(clock),
-      file_(*settings.outputs.checkpoints.folder) {
-  file_->write(0, EventFile::Session::start);
+      file_(*settings.outputs.checkpoints.folder),
+      last_step_(steps_before) {
+  // Readers drop what earlier files recorded from this step on.
+  file_->write(steps_before, EventFile::Session::start);
 }
 
 EventLog::~EventLog() {
@@ -33,10 +34,15 @@ EventLog::~EventLog() {
 }
 
 void EventLog::after_step(Towers& towers, const CompletedStep& step) {
-  // The steps of tf_cnn_benchmarks, which begins to count at the end of the warm-up.
-  if (!file_ || (step.steps - warmup_) % settings_.outputs.events.every_steps != 0) {
-    return;
+  const double next_scale = towers.first().seen_state().loss_scale;
+  // The last step of the warm-up counts as 0, like in tf_cnn_benchmarks.
+  if (file_ && step.measured % settings_.outputs.events.every_steps == 0) {
+    record(towers, step, loss_scale_.value_or(next_scale));
   }
+  loss_scale_ = next_scale;
+}
+
+void EventLog::record(Towers& towers, const CompletedStep& step, double loss_scale) {
   EventSummary summary;
   if (step.accuracies) {
     summary.scalar("top_1_accuracy", step.accuracies->top_1)
@@ -45,7 +51,7 @@ void EventLog::after_step(Towers& towers, const CompletedStep& step) {
   Tower& tower = towers.first();
   summary.scalar("learning_rate_1", step.learning_rate).scalar("total_loss", step.loss);
   if (loss_scale_rule(settings_.workload).automatic) {
-    summary.scalar("loss_scale", tower.seen_state().loss_scale);
+    summary.scalar("loss_scale", loss_scale);
   }
   const std::chrono::nanoseconds now = clock_.now();
   if (last_time_ && now > *last_time_) {
@@ -53,7 +59,7 @@ void EventLog::after_step(Towers& towers, const CompletedStep& step) {
                                           std::chrono::duration<double>(now - *last_time_).count());
   }
   if (settings_.outputs.events.verbosity >= kWithGradients) {
-    add_gradients(tower, summary);
+    add_gradients(tower, loss_scale, summary);
   }
   try {
     file_->write(step.steps, summary);
@@ -65,11 +71,11 @@ void EventLog::after_step(Towers& towers, const CompletedStep& step) {
   last_time_ = now;
 }
 
-void EventLog::add_gradients(Tower& tower, EventSummary& summary) const {
+void EventLog::add_gradients(Tower& tower, double loss_scale, EventSummary& summary) const {
   Executor& executor = tower.executor();
   const bool each = settings_.outputs.events.verbosity >= kWithVariables;
   // The update applies the gradients with this factor.
-  const double factor = gradient_scale(settings_.workload) / tower.seen_state().loss_scale;
+  const double factor = gradient_scale(settings_.workload) / loss_scale;
   EventHistogram logarithms;
   for (std::size_t i = 0; i < executor.segments().size(); ++i) {
     const std::string& name = executor.segment_name(i);

@@ -15,9 +15,9 @@ namespace bench {
 /// The events of a training run in its --train_dir, for TensorBoard: the tags of tf_cnn_benchmarks.
 class EventLog {
  public:
-  /// `warmup` is the number of steps before the first measured one of the training. All arguments
+  /// `steps_before`: the completed steps of the run that this one continues. The other arguments
   /// must outlive this. Throws WriteError.
-  EventLog(const RunSettings& settings, std::int64_t warmup, const Clock& clock);
+  EventLog(const RunSettings& settings, std::int64_t steps_before, const Clock& clock);
   /// Marks the end of the run.
   ~EventLog();
   EventLog(const EventLog&) = delete;
@@ -28,13 +28,15 @@ class EventLog {
   void after_step(Towers& towers, const CompletedStep& step);
 
  private:
-  void add_gradients(Tower& tower, EventSummary& summary) const;
+  void record(Towers& towers, const CompletedStep& step, double loss_scale);
+  void add_gradients(Tower& tower, double loss_scale, EventSummary& summary) const;
 
   const RunSettings& settings_;
-  std::int64_t warmup_;
   const Clock& clock_;
   std::optional<EventFile> file_;
-  std::int64_t last_step_ = 0;
+  std::int64_t last_step_;
+  /// The loss scale with which the next step computes; unset before the first step.
+  std::optional<double> loss_scale_;
   std::optional<std::chrono::nanoseconds> last_time_;
 };
 

@@ -50,19 +50,24 @@ void count_clock(Backend& backend, std::vector<results::Gpu>& gpus) {
   }
 }
 
-/// The measurements of a run that only evaluates.
-SessionResult evaluate_alone(const RunSettings& settings, const SessionParts& parts) {
-  SessionResult session;
+/// Measures a run that only evaluates.
+void evaluate_alone(const RunSettings& settings, const SessionParts& parts,
+                    SessionResult& session) {
   parts.stopping.begin();
-  session.first_step_at = parts.clock.now();
+  parts.stopping.begin_measuring();
   const InputStatistics before = parts.input.statistics();
+  std::int64_t batches = 0;
+  const auto out_of_time = [&] {
+    return parts.stopping.after_steps(++batches) == Stop::out_of_time;
+  };
   parts.watch->begin();
   EvaluationResult result = evaluate({.settings = settings,
                                       .towers = parts.towers,
                                       .input = parts.input,
                                       .clock = parts.clock,
                                       .out = parts.out,
-                                      .interrupted = [&] { return parts.stopping.interrupted(); }});
+                                      .interrupted = [&] { return parts.stopping.interrupted(); },
+                                      .out_of_time = out_of_time});
   parts.watch->end();
   session.input = parts.input.statistics().since(before);
   session.steps = std::move(result.steps);
@@ -70,7 +75,9 @@ SessionResult evaluate_alone(const RunSettings& settings, const SessionParts& pa
   session.wall = result.wall;
   session.input_wait = result.input_wait;
   session.own_steps = static_cast<std::int64_t>(session.steps.size());
-  session.stop = result.interrupted ? Stop::interrupted : Stop::complete;
+  session.stop = result.interrupted   ? Stop::interrupted
+                 : result.out_of_time ? Stop::out_of_time
+                                      : Stop::complete;
   if (result.counts.images > 0) {
     session.top_1 = result.counts.accuracies().top_1;
     session.top_5 = result.counts.accuracies().top_5;
@@ -78,7 +85,34 @@ SessionResult evaluate_alone(const RunSettings& settings, const SessionParts& pa
   if (!result.interrupted) {
     report::print_total(parts.out, session.images_per_second(settings.workload.global_batch()));
   }
-  return session;
+}
+
+/// What follows each step of a training run. Returns false to end it.
+bool act_after_step(Prepared& prepared, const CompletedStep& step) {
+  Towers& towers = *prepared.towers;
+  if (prepared.events != nullptr) {
+    prepared.events->after_step(towers, step);
+  }
+  if (step.last) {
+    return true;
+  }
+  const TrainingProgress progress{
+      .steps = step.steps, .warmup = step.steps - step.measured, .input = step.next};
+  if (prepared.checkpoints != nullptr) {
+    prepared.checkpoints->between_steps(towers, progress);
+  }
+  if (prepared.evaluator == nullptr) {
+    return true;
+  }
+  try {
+    return prepared.evaluator->between_steps(towers, step);
+  } catch (...) {
+    // The training is sound.
+    if (prepared.checkpoints != nullptr) {
+      prepared.checkpoints->finish(towers, progress);
+    }
+    throw;
+  }
 }
 
 }  // namespace
@@ -100,29 +134,18 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                      .progress_terminal = host.streams.err_terminal,
                      .watch = &around,
                      .world = host.world.others()};
-  Checkpointing* const checkpoints = prepared.checkpoints.get();
-  Evaluator* const evaluator = prepared.evaluator.get();
-  if (checkpoints != nullptr) {
+  if (Checkpointing* const checkpoints = prepared.checkpoints.get()) {
     parts.steps_before = checkpoints->steps_before();
+    parts.training_warmup = checkpoints->training_warmup();
     parts.restore = [&, checkpoints](int tower) { checkpoints->restore(parts.towers, tower); };
   }
-  if (checkpoints != nullptr || evaluator != nullptr) {
-    parts.after_step = [&](const CompletedStep& step) {
-      if (prepared.events != nullptr) {
-        prepared.events->after_step(parts.towers, step);
-      }
-      if (step.last) {
-        return true;
-      }
-      if (checkpoints != nullptr) {
-        checkpoints->between_steps(parts.towers, {.steps = step.steps, .input = step.next});
-      }
-      return evaluator == nullptr || evaluator->between_steps(parts.towers, step.steps);
-    };
+  if (prepared.checkpoints != nullptr || prepared.evaluator != nullptr) {
+    parts.after_step = [&](const CompletedStep& step) { return act_after_step(prepared, step); };
   }
+  measured.session.first_step_at = host.clock.now();
   measured.attempt.at([&] {
     if (begun.settings.workload.evaluation()) {
-      measured.session = evaluate_alone(begun.settings, parts);
+      evaluate_alone(begun.settings, parts, measured.session);
     } else {
       run_session(begun.settings, parts, measured.session);
     }

@@ -87,6 +87,11 @@ void check_apart_from_inputs(const Output& output, const RunSettings& settings) 
     check_apart_from_input(output, "input_file", *workload.input.file);
   }
   std::error_code error;
+  if (const auto& folder = settings.outputs.checkpoints.folder;
+      folder && std::filesystem::equivalent(output.target.path.parent_path(), *folder, error)) {
+    throw UsageError(fmt::format("--{}={} is in the folder of --train_dir; give another folder",
+                                 output.flag, output.path));
+  }
   if (!workload.input.dataset || !std::filesystem::exists(output.target.path, error)) {
     return;
   }

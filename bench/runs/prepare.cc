@@ -374,11 +374,10 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
     trace.emplace(*settings.outputs.files.trace, "trace file");
   }
   const Graph network = build_run_network(settings.workload, settings.workload.batch);
-  RunTensorFiles tensor_files(settings, network);
-  const std::int64_t warmup = settings.execution.warmup.num_batches;
   std::unique_ptr<Checkpointing> checkpoints;
   if (settings.outputs.checkpoints.folder) {
-    checkpoints = std::make_unique<Checkpointing>(settings, network, host.clock);
+    checkpoints =
+        std::make_unique<Checkpointing>(settings, begun.file.record().flags, network, host.clock);
     for (const std::string& notice : checkpoints->notices()) {
       LOG(INFO) << "note: " << notice;
     }
@@ -386,6 +385,11 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
       return std::nullopt;
     }
   }
+  if (checkpoints != nullptr && checkpoints->steps_before() > 0 && settings.workload.init_from) {
+    LOG(INFO) << "note: --init_from: no effect, because the variables are those of the checkpoint";
+    settings.workload.init_from.reset();
+  }
+  RunTensorFiles tensor_files(settings, network);
   std::optional<FirstValues> values;
   if (!settings.outputs.dump.any()) {
     values.emplace(settings.workload, network, tensor_files);
@@ -421,11 +425,11 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
 
   std::unique_ptr<EventLog> events;
   if (settings.outputs.checkpoints.folder && settings.outputs.events.asked()) {
-    events = std::make_unique<EventLog>(settings, warmup, host.clock);
+    events = std::make_unique<EventLog>(settings, checkpoints->steps_before(), host.clock);
   }
   std::unique_ptr<Evaluator> evaluator;
   if (settings.evaluation.during_training()) {
-    evaluator = std::make_unique<Evaluator>(settings, warmup, devices, host);
+    evaluator = std::make_unique<Evaluator>(settings, devices, host);
   }
   results::Record& record = begun.file.record();
   add_plan(record, settings, devices, towers->first().executor(), begun.memory);

@@ -103,18 +103,23 @@ status=$?
 [ "$(find interrupted -name '*.safetensors' | wc -l)" = 1 ] || fail 'no checkpoint after SIGINT'
 done=$(find interrupted -name '*.safetensors' | sed 's/.*-\([0-9]*\).safetensors/\1/')
 # shellcheck disable=SC2086
-run 0 $base $lenet --num_batches=$((done + 2)) --train_dir=interrupted
+run 0 $base $lenet --num_warmup_batches=1 --num_batches=$((done + 2)) --train_dir=interrupted
 # shellcheck disable=SC2086
-run 0 $base $lenet --num_batches=$((done + 2)) --train_dir=uninterrupted
-same interrupted/model.ckpt-$((done + 4)).safetensors uninterrupted/model.ckpt-$((done + 4)).safetensors
+run 0 $base $lenet --num_warmup_batches=1 --num_batches=$((done + 2)) --train_dir=uninterrupted
+same interrupted/model.ckpt-$((done + 3)).safetensors uninterrupted/model.ckpt-$((done + 3)).safetensors
 
 # Other settings continue with a note. Other networks and files are refused.
 # shellcheck disable=SC2086
 run 0 $base --model=lenet --batch_size=4 --num_gpus=2 --variable_update=replicated --num_batches=12 --train_dir=kept
 says "$err" '--batch_size was 2 and is 4, so the numbers differ'
 says "$err" '--variable_update was parameter_server and is replicated'
+lacks "$err" '--optimizer was'
 # shellcheck disable=SC2086
 refused 'was written with --model=lenet, but this run has trivial' $base --model=trivial --train_dir=kept
+# shellcheck disable=SC2086
+refused 'the training used synthetic images, but this run has the dataset' $base $data --train_dir=kept
+# shellcheck disable=SC2086
+refused 'is in the folder of --train_dir' $base $lenet --train_dir=kept --result_file=kept/record.json
 # shellcheck disable=SC2086
 refused 'was written with --optimizer=sgd, but this run has adam' $base $lenet --optimizer=adam --train_dir=kept
 # shellcheck disable=SC2086
@@ -129,6 +134,11 @@ refused '--train_dir did not write this file' $base $lenet --train_dir=foreign
 head -c 20000 kept/model.ckpt-14.safetensors >damaged/model.ckpt-14.safetensors
 # shellcheck disable=SC2086
 refused 'model.ckpt-14.safetensors' $base $lenet --train_dir=damaged
+# One byte of a variable is wrong.
+mkdir flipped && cp kept/model.ckpt-14.safetensors flipped
+printf 'x' | dd of=flipped/model.ckpt-14.safetensors bs=1 seek=100000 conv=notrunc 2>"$work/dd.log"
+# shellcheck disable=SC2086
+refused 'its checksum does not match' $base $lenet --train_dir=flipped
 sed 's#bench.checkpoint/1#bench.checkpoint/2#' kept/model.ckpt-14.safetensors >newer/model.ckpt-14.safetensors
 # shellcheck disable=SC2086
 refused 'but this version of bench reads bench.checkpoint/1' $base $lenet --train_dir=newer
@@ -136,6 +146,14 @@ refused 'but this version of bench reads bench.checkpoint/1' $base $lenet --trai
 refused 'cannot create the folder' $base $lenet --train_dir=weights.safetensors
 refused '--train_dir cannot be combined with --forward_only' --forward_only --train_dir=kept
 refused 'is for a single run' --repeats=2 --train_dir=kept
+
+# Events for TensorBoard: names and tags are plain text in the file.
+# shellcheck disable=SC2086
+run 0 $base $lenet --num_batches=4 --train_dir=events --summary_verbosity=3 --save_summaries_steps=2
+[ "$(grep -ac 'brain.Event:2' events/events.out.tfevents.*)" = 1 ] || fail 'no event file'
+for tag in total_loss:3 learning_rate_1:3 global_step/sec:2 log_gradients_summary/log_gradients:3 fc.bias/gradients:3; do
+  [ "$(grep -ao "${tag%:*}" events/events.out.tfevents.* | wc -l)" = "${tag#*:}" ] || fail "the tag ${tag%:*}"
+done
 
 # Two runs cannot use one folder.
 # shellcheck disable=SC2086

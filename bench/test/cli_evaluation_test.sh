@@ -63,6 +63,39 @@ says "$out" 'Stopping, as eval accuracy at least 0 was reached'
 says "$err" '--stop_at_top_1_accuracy=0 ended the run after 1 of 5 steps'
 lacks "$out" 'final evaluation'
 
+# So does a training that continues, already in its warm-up. The same command then has nothing left to do.
+# shellcheck disable=SC2086
+run 0 $base $data --batch_size=3 --num_batches=2 --train_dir=reached
+for _ in 1 2; do
+  # shellcheck disable=SC2086
+  run 0 $base $data --batch_size=3 --num_batches=5 --train_dir=reached --num_eval_epochs=1 \
+    --eval_during_training_every_n_steps=1 --stop_at_top_1_accuracy=0
+done
+says "$err" 'the checkpoint after step 5 completes this run'
+[ "$(cd reached && echo *.safetensors)" = 'model.ckpt-4.safetensors model.ckpt-5.safetensors' ] || fail "$(ls reached)"
+
+# The time limit ends an evaluation, whose counts remain.
+# shellcheck disable=SC2086
+run 0 $base --model=lenet --num_classes=3 --batch_size=2 --eval --init_from=trained/model.ckpt-7.safetensors \
+  --num_eval_batches=100000000 --max_seconds=0.2
+says "$out" 'Accuracy @ 1 = '
+says "$out" 'total images/sec: '
+
+# Logits that are not finite are an error.
+if [ -n "$python" ]; then
+  "$python" - trained/model.ckpt-7.safetensors spoiled.safetensors <<'END'
+import json, struct, sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+size = struct.unpack('<Q', data[:8])[0]
+begin = json.loads(data[8:8 + size])['fc.bias']['data_offsets'][0]
+data[8 + size + begin:8 + size + begin + 4] = b'\xff\xff\xff\xff'
+open(sys.argv[2], 'wb').write(data)
+END
+  # shellcheck disable=SC2086
+  run 1 $base $data --eval --init_from=spoiled.safetensors --num_eval_epochs=1 --batch_size=4
+  says "$err" 'are not all finite'
+fi
+
 refused 'the folder has no checkpoints' --model=lenet --eval --train_dir=absent
 refused '--eval needs --train_dir or --init_from' --model=lenet --eval
 rm pictures/validation*

@@ -79,7 +79,11 @@ class SyntheticInput final : public InputSource {
         drawn_(spec.start.index),
         random_(spec.seed ^ hash_name("synthetic labels")) {
     fill_images(spec, images_.data(), watch);
+    constexpr std::int64_t kBetweenLooks = 1 << 20;
     for (std::int64_t i = 0; i < drawn_; ++i) {
+      if (i % kBetweenLooks == 0) {
+        tell(watch, spec.batch * spec.height, spec.batch * spec.height);  // may end the run
+      }
       draw_label();
     }
   }

@@ -86,13 +86,19 @@ CheckpointFolder::CheckpointFolder(fs::path folder, std::int64_t keep)
   if (lock_ < 0) {
     throw refusal(folder_, fmt::format("cannot write in the folder: {}", std::strerror(errno)));
   }
-  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  const bool locked = ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
+  if (!locked && errno == EWOULDBLOCK) {
     ::close(lock_);
     throw refusal(folder_, "another run of bench is using the folder; give each run its own");
   }
-  for (const fs::path& file : files_in(folder_)) {
-    if (is_incomplete(file)) {
-      fs::remove(file, error);
+  if (!locked) {
+    return;  // Without locks, the files may be another host's.
+  }
+  fs::directory_iterator entries(folder_, error);
+  for (const fs::directory_iterator end; !error && entries != end; entries.increment(error)) {
+    if (is_incomplete(entries->path())) {
+      std::error_code ignored;
+      fs::remove(entries->path(), ignored);
     }
   }
 }
@@ -111,7 +117,16 @@ CheckpointFolder::~CheckpointFolder() {
 void CheckpointFolder::write(std::int64_t step, std::span<const TensorToWrite> tensors,
                              const std::map<std::string, std::string>& metadata) const {
   const fs::path path = folder_ / fmt::format("{}{}{}", kPrefix, step, kSuffix);
-  write_tensor_file(AtomicFile(path, "checkpoint"), tensors, metadata);
+  try {
+    write_tensor_file(AtomicFile(path, "checkpoint"), tensors, metadata);
+    remove_old();
+  } catch (const UsageError& error) {
+    // The folder was usable when the run began.
+    throw WriteError(error.what());
+  }
+}
+
+void CheckpointFolder::remove_old() const {
   std::vector<CheckpointFile> files = find_checkpoints(folder_);
   const auto kept = static_cast<std::size_t>(keep_);
   const std::size_t too_many = keep_ == 0 || files.size() <= kept ? 0 : files.size() - kept;

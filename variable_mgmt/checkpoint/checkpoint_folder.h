@@ -41,6 +41,7 @@ class CheckpointFolder {
              const std::map<std::string, std::string>& metadata) const;
 
  private:
+  void remove_old() const;
   void write_list(const std::vector<CheckpointFile>& files) const;
 
   std::filesystem::path folder_;

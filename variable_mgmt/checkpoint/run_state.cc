@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -50,7 +51,7 @@ StepState step_state_of(const TensorFile& file, const std::string& key, const st
   read(state.good_steps);
   read(state.skipped);
   read(loss_scale);
-  if (!valid || place != end || !(loss_scale > 0)) {
+  if (!valid || place != end || !(loss_scale > 0) || !std::isfinite(loss_scale)) {
     throw DataError(fmt::format("{}: {} is {}, not three counts and a loss scale", file.name(), key,
                                 quoted_name(text)));
   }

@@ -28,12 +28,12 @@ enum class TowerVariables : std::uint8_t {
 /// Tensors have the name of their variable. The others begin with kRunStatePrefix:
 ///
 ///     optimizer/SLOT/VARIABLE         the optimizer's slots
-///     previous_gradients/VARIABLE     gradients that the next update applies, and the variables
-///     previous_variables/VARIABLE     that they were computed with
+///     previous_gradients/VARIABLE     gradients that the next update applies, and
+///     previous_variables/VARIABLE     the variables that they were computed with
 ///     computing_variables/VARIABLE    older variables that the next step reads
-///     tower/NUMBER/...                what differs on another tower than the first one: averages
-///     of
-///                                     batch norm, or with TowerVariables::separate everything
+///     tower/NUMBER/...                values of another tower than the first one
+///
+/// The towers' averages of batch norm differ. With TowerVariables::separate, everything does.
 struct RunState {
   struct Tensor {
     StoredType type = StoredType::f32;

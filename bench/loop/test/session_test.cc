@@ -73,6 +73,58 @@ TEST(Session, TakesTheTotalFromWallTimeAndTheLinesFromStepTimes) {
   EXPECT_THAT(tiny.out.str(), HasSubstr("total images/sec: 15.00\n"));
 }
 
+TEST(Session, ExcludesWhatFollowsAStepFromAllTimes) {
+  TinyRun tiny;
+  tiny.settings.execution.warmup.num_batches = 2;
+  tiny.pause = milliseconds(700);
+  std::vector<std::int64_t> measured;
+  std::vector<bool> last;
+  tiny.after_step = [&](const CompletedStep& step) {
+    EXPECT_EQ(step.steps, step.measured + 2);
+    measured.push_back(step.measured);
+    last.push_back(step.last);
+    return true;
+  };
+  tiny.run();
+  EXPECT_THAT(measured, ElementsAre(-1, 0, 1, 2, 3));
+  EXPECT_THAT(last, ElementsAre(false, false, false, false, true));
+  EXPECT_EQ(tiny.result.wall, milliseconds(300));
+  EXPECT_EQ(tiny.result.paused, milliseconds(2100));
+  EXPECT_EQ(tiny.result.input_wait, milliseconds(300));
+  EXPECT_THAT(tiny.out.str(), HasSubstr("total images/sec: 20.00\n"));
+}
+
+TEST(Session, EndsIfWhatFollowsAStepAsksForIt) {
+  TinyRun tiny;
+  tiny.after_step = [](const CompletedStep& step) { return step.steps < 2; };
+  tiny.run();
+  EXPECT_EQ(tiny.result.stop, Stop::enough);
+  EXPECT_EQ(tiny.result.steps.size(), 2U);
+
+  TinyRun warming;
+  warming.settings.execution.warmup.num_batches = 5;
+  warming.after_step = [](const CompletedStep& step) { return step.steps < 2; };
+  warming.run();
+  EXPECT_EQ(warming.result.stop, Stop::enough);
+  EXPECT_EQ(warming.calls, 2U);
+}
+
+TEST(Session, CountsStepsFromTheBeginningOfTheTrainingThatItContinues) {
+  TinyRun tiny;
+  tiny.settings.execution.warmup.num_batches = 1;
+  tiny.steps_before = 10;
+  tiny.training_warmup = 4;
+  std::vector<std::int64_t> measured;
+  tiny.after_step = [&](const CompletedStep& step) {
+    EXPECT_EQ(step.steps, step.measured + 4);
+    measured.push_back(step.measured);
+    return true;
+  };
+  tiny.run();
+  EXPECT_THAT(measured, ElementsAre(7, 8, 9, 10));
+  EXPECT_EQ(tiny.result.global_steps(), 14);
+}
+
 TEST(Session, PrintsTheTotalAfterTheTimeLimit) {
   TinyRun tiny;
   tiny.settings.execution.warmup.num_batches = 10;

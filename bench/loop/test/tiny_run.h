@@ -81,6 +81,11 @@ struct TinyRun {
   /// The time that passes between two steps.
   milliseconds between{};
   TimedWatch* watch = nullptr;
+  /// Called after each step; `pause` is the time that passes in it.
+  std::function<bool(const CompletedStep& step)> after_step = {};
+  milliseconds pause{};
+  std::int64_t steps_before = 0;
+  std::optional<std::int64_t> training_warmup = {};
 
   std::ostringstream out = {};
   std::ostringstream progress = {};
@@ -123,13 +128,21 @@ struct TinyRun {
       return interrupted(input.calls());
     };
     StoppingRule stopping(step_limits(settings.execution), clock, ask);
-    const SessionParts parts{.towers = lone.towers(),
-                             .input = input,
-                             .clock = clock,
-                             .stopping = stopping,
-                             .out = out,
-                             .progress = progress,
-                             .watch = watch};
+    SessionParts parts{.towers = lone.towers(),
+                       .input = input,
+                       .clock = clock,
+                       .stopping = stopping,
+                       .out = out,
+                       .progress = progress,
+                       .watch = watch};
+    parts.steps_before = steps_before;
+    parts.training_warmup = training_warmup;
+    if (after_step) {
+      parts.after_step = [&](const CompletedStep& step) {
+        clock.advance(pause);
+        return after_step(step);
+      };
+    }
     try {
       run_session(settings, parts, result);
     } catch (...) {

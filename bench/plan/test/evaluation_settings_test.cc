@@ -1,0 +1,42 @@
+#include "bench/plan/evaluation_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace bench {
+namespace {
+
+/// The measured steps up to `last` after which a run evaluates that makes `epochs` passes over 10
+/// images in batches of 4.
+std::vector<std::int64_t> steps_of(const EvaluationSettings& settings, double epochs,
+                                   std::int64_t last = 12) {
+  const EvaluationTimes times(settings, {.examples_per_step = 4, .examples_per_epoch = 10}, epochs);
+  std::vector<std::int64_t> steps;
+  for (std::int64_t step = -1; step <= last; ++step) {
+    if (times.include(step)) {
+      steps.push_back(step);
+    }
+  }
+  return steps;
+}
+
+TEST(EvaluationTimes, AreTheMultiplesOfANumberOfSteps) {
+  EXPECT_THAT(steps_of({.every_steps = 5}, 9), testing::ElementsAre(5, 10));
+}
+
+TEST(EvaluationTimes, AreTheGivenStepsInAnyOrder) {
+  EXPECT_THAT(steps_of({.at_steps = {7, 2, 100, 0}}, 9), testing::ElementsAre(2, 7));
+}
+
+TEST(EvaluationTimes, AreTheStepsThatCompleteEpochs) {
+  // Epoch 1 ends within step 3, and epoch 2 with step 5; the last epoch is left to the end.
+  EXPECT_THAT(steps_of({.every_epochs = 1}, 4), testing::ElementsAre(3, 5, 8));
+  EXPECT_THAT(steps_of({.at_epochs = {2, 0.4, 1e300}}, 4), testing::ElementsAre(1, 5));
+}
+
+TEST(EvaluationTimes, AreAllStepsIfAPeriodIsShorterThanAStep) {
+  EXPECT_THAT(steps_of({.every_epochs = 1e-15}, 4, 4), testing::ElementsAre(1, 2, 3, 4));
+}
+
+}  // namespace
+}  // namespace bench
