@@ -68,7 +68,7 @@ class Message {
 
 /// The upper limits of the buckets.
 const std::vector<double>& bucket_limits() {
-  static const std::vector<double> limits = [] {
+  static const std::vector<double> kLimits = [] {
     std::vector<double> positive;
     for (double limit = 1e-12; limit < 1e20; limit *= 1.1) {
       positive.push_back(limit);
@@ -80,7 +80,7 @@ const std::vector<double>& bucket_limits() {
     all.insert(all.end(), positive.begin(), positive.end());
     return all;
   }();
-  return limits;
+  return kLimits;
 }
 
 // The fields of the messages, from TensorFlow's event.proto and summary.proto.

@@ -42,14 +42,26 @@ std::vector<fs::path> sorted_folders(const std::string& folder) {
   return out;
 }
 
-std::vector<fs::path> sorted_jpegs(const fs::path& folder) {
+/// Returns the JPEGs of a class, and adds a warning for other files.
+std::vector<fs::path> sorted_jpegs(const fs::path& folder, std::vector<std::string>& warnings) {
   std::vector<fs::path> out;
+  std::int64_t others = 0;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file() && is_jpeg_name(entry.path())) {
       out.push_back(entry.path());
+    } else if (entry.is_regular_file()) {
+      ++others;
     }
   }
   std::sort(out.begin(), out.end());
+  if (out.empty()) {
+    warnings.push_back(
+        fmt::format("'{}' contains no JPEGs (.jpg, .jpeg), so it is not a class", folder.string()));
+  } else if (others > 0) {
+    warnings.push_back(fmt::format(
+        "'{}': skipped {} that {} not JPEG (.jpg, .jpeg)", folder.string(),
+        others == 1 ? "1 file" : fmt::format("{} files", others), others == 1 ? "is" : "are"));
+  }
   return out;
 }
 
@@ -59,7 +71,7 @@ SourceSet read_class_folders(const std::string& folder, double validation_fracti
   SourceSet set;
   try {
     for (const fs::path& class_folder : sorted_folders(folder)) {
-      std::vector<fs::path> images = sorted_jpegs(class_folder);
+      std::vector<fs::path> images = sorted_jpegs(class_folder, set.warnings);
       if (images.empty()) {
         continue;
       }

@@ -49,9 +49,13 @@ int make_tfrecords(std::span<const std::string> words, std::ostream& out, std::o
       return 0;
     }
     SourceSet set = read_source(options);
-    err << fmt::format("{} training and {} validation images of {} classes; labels are 1 to {}\n",
-                       set.training.size(), set.validation.size(), set.class_names.size(),
-                       set.class_names.size());
+    for (const std::string& warning : set.warnings) {
+      err << "warning: " << printable(warning) << '\n';
+    }
+    const std::size_t classes = set.class_names.size();
+    err << fmt::format("{} training and {} validation images of {}; labels are 1 to {}\n",
+                       set.training.size(), set.validation.size(),
+                       classes == 1 ? "1 class" : fmt::format("{} classes", classes), classes);
     write_dataset(std::move(set),
                   {.output_dir = options.output_dir,
                    .shards = options.shards,

@@ -20,12 +20,13 @@ struct SourceSet {
   std::vector<std::string> class_names;  ///< of the labels 1, 2, ...
   std::vector<SourceImage> training;
   std::vector<SourceImage> validation;
+  std::vector<std::string> warnings;  ///< about what is skipped
 };
 
 /// Reads a folder of class folders with JPEGs (.jpg, .jpeg in any case, at any depth below the
 /// class folder). Labels follow the order of the class names. The given fraction of each class,
-/// chosen at random but the same on each run, is for validation. Throws UsageError if it finds no
-/// JPEGs.
+/// chosen at random but the same on each run, is for validation. Other files, and folders without
+/// JPEGs, cause a warning. Throws UsageError if it finds no JPEGs.
 SourceSet read_class_folders(const std::string& folder, double validation_fraction);
 
 /// Reads a folder with the four idx files of MNIST's format, with or without gzip. The t10k images

@@ -79,6 +79,19 @@ TEST(MakeTfrecords, TurnsClassFoldersIntoShardsThatThePipelineReads) {
   EXPECT_EQ(std::count(batch.labels, batch.labels + 15, 2), 6);
 }
 
+TEST(MakeTfrecords, WarnsOfWhatItSkips) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  draw_class_folders(source);
+  test::write_file(source.file("empty/a.png"), "no JPEG");
+  const Result result = run({"--output_dir=" + output.path().string(), source.path()});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("/cats': skipped 1 file that is not JPEG (.jpg, .jpeg)"));
+  EXPECT_THAT(result.err,
+              HasSubstr("/empty' contains no JPEGs (.jpg, .jpeg), so it is not a class"));
+  EXPECT_THAT(result.err, HasSubstr("images of 2 classes"));
+}
+
 TEST(MakeTfrecords, WritesImagenetsFeatures) {
   const TemporaryFolder source;
   const TemporaryFolder output;
