@@ -33,7 +33,10 @@ EvaluationSettings read_evaluation(const Flags& flags, const Dataset& dataset) {
       .every_epochs = flags.eval_during_training_every_n_epochs,
       .at_steps = numbers_of<std::int64_t>(flags.eval_during_training_at_specified_steps),
       .at_epochs = numbers_of<double>(flags.eval_during_training_at_specified_epochs),
-      .stop_at_top_1 = flags.stop_at_top_1_accuracy};
+      .stop_at_top_1 = flags.stop_at_top_1_accuracy,
+      .events = flags.eval_dir,
+      .interval_seconds =
+          flags.eval && flags.train_dir ? std::max<std::int64_t>(flags.eval_interval_secs, 0) : 0};
   const std::optional<double>& epochs = evaluation.step_request.num_epochs;
   constexpr double kMostPasses = 1e9;
   if (epochs && *epochs == std::floor(*epochs) && *epochs < kMostPasses) {

@@ -42,6 +42,10 @@ std::string unless_events(const Asked& asked) {
 
 std::string if_only_evaluated(const Asked& asked) { return asked.flags.eval ? "with --eval" : ""; }
 
+std::string unless_checkpoints_are_evaluated(const Asked& asked) {
+  return asked.flags.eval && asked.flags.train_dir ? "" : "without --eval and --train_dir";
+}
+
 std::string unless_evaluated(const Asked& asked) {
   return asked.flags.eval || asked.settings.evaluation.during_training()
              ? ""
@@ -316,6 +320,8 @@ constexpr std::array kRules = {
     Rule{"datasets_num_private_threads", unless_data},
     Rule{"datasets_use_caching", unless_data},
     Rule{"datasets_parallel_interleave_cycle_length", unless_jpegs},
+    Rule{"eval_interval_secs", unless_checkpoints_are_evaluated},
+    Rule{"eval_dir", unless_evaluated},
     Rule{"num_warmup_batches", if_only_evaluated},
     Rule{"print_training_accuracy", if_only_evaluated},
     Rule{"save_model_secs", unless_saved},

@@ -288,6 +288,10 @@ struct EvaluationSettings {
   std::vector<double> at_epochs = {};
   /// End the training when an evaluation reaches this share.
   std::optional<double> stop_at_top_1 = {};
+  /// The folder for events; unset: none.
+  std::optional<std::string> events = {};
+  /// A run that only evaluates looks for a new checkpoint every N seconds; 0: it evaluates once.
+  std::int64_t interval_seconds = 0;
 
   [[nodiscard]] bool during_training() const {
     return every_steps || every_epochs || !at_steps.empty() || !at_epochs.empty();

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <thread>
 
+#include "bench/plan/evaluation_settings.h"
 #include "bench/plan/resolve_settings.h"
 #include "bench/report/record_file.h"
 #include "bench/report/reportable.h"
@@ -56,6 +57,20 @@ void check_repeats(const RunSettings& settings) {
   }
   check_outputs(settings);
   check_kept(settings.outputs);
+}
+
+/// Waits until there is a newer checkpoint to evaluate. Throws RunEnded.
+void wait_for_checkpoint(RunSettings& settings, const Flags& flags, RunHost& host) {
+  constexpr std::chrono::milliseconds kGlance{50};
+  const std::string last = *settings.workload.init_from;
+  while (*settings.workload.init_from == last) {
+    const auto end = host.clock.now() + std::chrono::seconds(settings.evaluation.interval_seconds);
+    while (host.clock.now() < end) {
+      host.phases.stop_if_asked("while it waited for a new checkpoint");
+      std::this_thread::sleep_for(kGlance);
+    }
+    settings.workload.init_from = checkpoint_to_evaluate(flags);
+  }
 }
 
 int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
@@ -115,12 +130,22 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     host.world.link = measure_link(world, [&] { return host.clock.now(); });
   }
   if (request.fixed()) {
-    return run_once({.settings = settings,
-                     .parsed = parsed,
-                     .choice = {.rule = std::string(name_of(request.rule))},
-                     .begin = begin_at_launch(host)},
-                    host)
-        .status;
+    int status = run_once({.settings = settings,
+                           .parsed = parsed,
+                           .choice = {.rule = std::string(name_of(request.rule))},
+                           .begin = begin_at_launch(host)},
+                          host)
+                     .status;
+    while (status == 0 && settings.evaluation.interval_seconds > 0) {
+      wait_for_checkpoint(settings, parsed.flags, host);
+      status = run_once({.settings = settings,
+                         .parsed = parsed,
+                         .choice = {.rule = std::string(name_of(request.rule))},
+                         .begin = begin_now(host)},
+                        host)
+                   .status;
+    }
+    return status;
   }
   const ChosenBatch chosen = request.rule == BatchRequest::Rule::fastest
                                  ? choose_fastest_batch(settings, host)

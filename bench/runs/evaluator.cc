@@ -30,7 +30,8 @@ Evaluator::Evaluator(const RunSettings& training, std::span<Device> devices, Run
       settings_(evaluation_settings(training)),
       times_(training.evaluation, training.execution.step_request,
              training.execution.steps.num_epochs),
-      begun_(host.clock.now()) {}
+      begun_(host.clock.now()),
+      log_(training.evaluation.events) {}
 
 Evaluator::~Evaluator() = default;
 
@@ -94,6 +95,7 @@ std::optional<report::Accuracies> Evaluator::evaluate_now(Towers& training, std:
                    .top_5 = accuracies.top_5,
                    .seconds_since_start = seconds(begin - begun_),
                    .seconds = seconds(now - begin)});
+  log_.add(steps, accuracies);
   return accuracies;
 }
 

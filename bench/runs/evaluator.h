@@ -11,6 +11,7 @@
 #include "bench/loop/session.h"
 #include "bench/plan/device.h"
 #include "bench/plan/evaluation_settings.h"
+#include "bench/runs/event_log.h"
 #include "bench/runs/run_host.h"
 #include "results/record/record.h"
 
@@ -49,6 +50,7 @@ class Evaluator {
   std::chrono::nanoseconds begun_;
   /// Made for the first evaluation.
   std::unique_ptr<Towers> towers_;
+  EvaluationLog log_;
   std::vector<results::Evaluation> done_;
   std::optional<double> reached_;
 };

@@ -98,4 +98,18 @@ void EventLog::add_gradients(Tower& tower, double loss_scale, EventSummary& summ
   summary.histogram("log_gradients_summary/log_gradients", logarithms);
 }
 
+EvaluationLog::EvaluationLog(const std::optional<std::string>& folder) {
+  if (folder) {
+    file_.emplace(*folder);
+  }
+}
+
+void EvaluationLog::add(std::int64_t step, const report::Accuracies& accuracies) {
+  if (file_) {
+    file_->write(step, EventSummary()
+                           .scalar("eval/Accuracy@1", accuracies.top_1)
+                           .scalar("eval/Accuracy@5", accuracies.top_5));
+  }
+}
+
 }  // namespace bench

@@ -40,4 +40,16 @@ class EventLog {
   std::optional<std::chrono::nanoseconds> last_time_;
 };
 
+/// The events of evaluations, in the folder of --eval_dir.
+class EvaluationLog {
+ public:
+  /// Without a folder, it records nothing. Throws WriteError.
+  explicit EvaluationLog(const std::optional<std::string>& folder);
+  /// Records the accuracy after `step` training steps. Throws WriteError.
+  void add(std::int64_t step, const report::Accuracies& accuracies);
+
+ private:
+  std::optional<EventFile> file_;
+};
+
 }  // namespace bench

@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -50,6 +51,13 @@ void count_clock(Backend& backend, std::vector<results::Gpu>& gpus) {
   }
 }
 
+/// The number of training steps that a file of variables names; 0 if it names none.
+std::int64_t training_steps(const std::string& path) {
+  const TensorFile file(path);
+  const auto found = file.metadata().find("global_step");
+  return found == file.metadata().end() ? 0 : std::strtoll(found->second.c_str(), nullptr, 10);
+}
+
 /// Measures a run that only evaluates.
 void evaluate_alone(const RunSettings& settings, const SessionParts& parts,
                     SessionResult& session) {
@@ -81,6 +89,8 @@ void evaluate_alone(const RunSettings& settings, const SessionParts& parts,
   if (result.counts.images > 0) {
     session.top_1 = result.counts.accuracies().top_1;
     session.top_5 = result.counts.accuracies().top_5;
+    EvaluationLog(settings.evaluation.events)
+        .add(training_steps(*settings.workload.init_from), result.counts.accuracies());
   }
   if (!result.interrupted) {
     report::print_total(parts.out, session.images_per_second(settings.workload.global_batch()));

@@ -55,6 +55,24 @@ run 0 $base $data --eval --init_from=trained/model.ckpt-7.safetensors --num_eval
 [ "$(accuracy "$out")" = "$last" ] || fail "with --init_from, the accuracy is $(accuracy "$out"), not $last"
 record_holds "r['workload']['mode'] == 'eval' and r['status'] == 'ok'" record.json
 
+# An evaluation waits for new checkpoints, and records their accuracies for TensorBoard.
+mkdir watched && cp trained/model.ckpt-7.safetensors watched
+# shellcheck disable=SC2086
+$interruptible "$bench" $base $data --eval --train_dir=watched --num_eval_epochs=1 --batch_size=4 --eval_interval_secs=1 \
+  --eval_dir=seen >"$out" 2>"$err" &
+pid=$!
+case_name='--eval_interval_secs'
+started $pid '^total images/sec'
+# shellcheck disable=SC2086
+"$bench" $base $data --batch_size=3 --num_batches=6 --train_dir=watched >/dev/null 2>&1
+while kill -0 $pid 2>/dev/null && [ "$(accuracy "$out" | wc -l)" != 2 ]; do sleep 0.1; done
+kill -INT $pid
+wait $pid
+status=$?
+[ $status -eq 130 ] || fail "exit status $status after SIGINT"
+[ "$(accuracy "$out" | head -n 1)" = "$last" ] || fail 'the first accuracy is another'
+[ "$(cat seen/events.out.tfevents.* | grep -ao 'eval/Accuracy@1' | wc -l)" = 2 ] || fail 'there are not two events'
+
 # Training stops at an accuracy. It then evaluates no more.
 # shellcheck disable=SC2086
 run 0 $base $data --batch_size=3 --num_batches=5 --num_eval_epochs=1 --eval_during_training_at_specified_steps=1,2 \

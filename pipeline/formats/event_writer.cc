@@ -11,6 +11,7 @@
 #include <climits>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "models/base/errors.h"
@@ -175,6 +176,8 @@ EventFile::EventFile(const std::string& folder) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   path_ = fmt::format("{}/events.out.tfevents.{}.{}", folder,
                       std::chrono::duration_cast<std::chrono::seconds>(now).count(), host.c_str());
+  std::error_code ignored;  // opening the file reports it
+  std::filesystem::create_directories(folder, ignored);
   file_.reset(std::fopen(path_.c_str(), "ae"));
   if (file_ == nullptr) {
     throw WriteError(

@@ -44,7 +44,7 @@ class EventSummary {
 class EventFile {
  public:
   /// Creates `folder`/events.out.tfevents.SECONDS.HOST, where the time is that of its creation in
-  /// UTC. Throws WriteError.
+  /// UTC, and the folder. Throws WriteError.
   explicit EventFile(const std::string& folder);
 
   /// Appends values with the current time. Waits for the system to accept them, not for the disk.

@@ -131,7 +131,7 @@ TEST(ParseFlags, NamesTheValuesThatAreBuilt) {
   EXPECT_EQ(refusal({"--ml_perf"}), "--ml_perf: not built yet; only --noml_perf is accepted");
   EXPECT_EQ(refusal({"--nouse_datasets"}),
             "--nouse_datasets: not built yet; only --use_datasets is accepted");
-  EXPECT_EQ(refusal({"--eval_dir=x"}), "--eval_dir=x: not built yet; omit it");
+  EXPECT_EQ(refusal({"--tfprof_file=x"}), "--tfprof_file=x: not built yet; omit it");
   EXPECT_THAT(refusal({"--batch_group_size=2"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--ml_perf"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--fp16_vars"}), HasSubstr("not built yet"));
@@ -150,13 +150,11 @@ TEST(ParseFlags, NamesAConflictBeforeAFlagThatIsNotBuilt) {
 }
 
 TEST(ParseFlags, AcceptsIdleValuesOfFlagsThatAreNotBuilt) {
-  const ParseResult result =
-      parse({"--all_reduce_spec=", "--allow_growth=false", "--nouse_unified_memory",
-             "--kmp_settings=0", "--eval_dir=/tmp/tf_cnn_benchmarks/eval"});
+  const ParseResult result = parse(
+      {"--all_reduce_spec=", "--allow_growth=false", "--nouse_unified_memory", "--kmp_settings=0"});
   EXPECT_THAT(result.notices, IsEmpty());
   EXPECT_THAT(refusal({"--allow_growth"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--use_unified_memory=true"}), HasSubstr("not built yet"));
-  EXPECT_THAT(refusal({"--eval_dir=elsewhere"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--kmp_settings=2"}), HasSubstr("not built yet"));
 }
 

@@ -155,7 +155,7 @@ TEST(Validate, ReportsEveryBrokenRule) {
 }
 
 TEST(Validate, AsksForNothingElseIfAFlagIsNotBuilt) {
-  for (const std::string_view flag : {"--eval_dir=x", "--trt_mode=FP16", "--ml_perf"}) {
+  for (const std::string_view flag : {"--tfprof_file=x", "--trt_mode=FP16", "--ml_perf"}) {
     EXPECT_THAT(refusal({flag}), Not(HasSubstr("need"))) << flag;
     EXPECT_THAT(refusal({flag}), AnyOf(HasSubstr("not built yet"), HasSubstr("not applicable")))
         << flag;
