@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "model.ckpt-";
 constexpr std::string_view kSuffix = ".safetensors";
+constexpr const char* kLockFile = ".bench.lock";
 
 UsageError refusal(const fs::path& folder, const std::string& why) {
   return UsageError(fmt::format("--train_dir={}: {}", printable(folder.string()), why));
@@ -77,22 +79,13 @@ std::vector<CheckpointFile> find_checkpoints(const fs::path& folder) {
 CheckpointFolder::CheckpointFolder(fs::path folder, std::int64_t keep)
     : folder_(std::move(folder)), keep_(keep) {
   std::error_code error;
-  fs::create_directories(folder_, error);
+  created_ = fs::create_directories(folder_, error);
   if (error || !fs::is_directory(folder_, error)) {
     throw refusal(folder_, fmt::format("cannot create the folder: {}",
                                        error ? error.message() : "a file has this name"));
   }
-  lock_ = ::open((folder_ / ".bench.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_ < 0) {
-    throw refusal(folder_, fmt::format("cannot write in the folder: {}", std::strerror(errno)));
-  }
-  const bool locked = ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
-  if (!locked && errno == EWOULDBLOCK) {
-    ::close(lock_);
-    throw refusal(folder_, "another run of bench is using the folder; give each run its own");
-  }
-  if (!locked) {
-    return;  // Without locks, the files may be another host's.
+  if (!lock()) {
+    return;  // Without locks, incomplete files may be another host's.
   }
   fs::directory_iterator entries(folder_, error);
   for (const fs::directory_iterator end; !error && entries != end; entries.increment(error)) {
@@ -103,14 +96,41 @@ CheckpointFolder::CheckpointFolder(fs::path folder, std::int64_t keep)
   }
 }
 
+bool CheckpointFolder::lock() {
+  const fs::path path = folder_ / kLockFile;
+  for (;;) {
+    lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock_ < 0) {
+      throw refusal(folder_, fmt::format("cannot write in the folder: {}", std::strerror(errno)));
+    }
+    const bool locked = ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno == EWOULDBLOCK) {
+      ::close(std::exchange(lock_, -1));
+      throw refusal(folder_, "another run of bench is using the folder; give each run its own");
+    }
+    struct stat status {};
+    if (!locked || ::fstat(lock_, &status) != 0 || status.st_nlink > 0) {
+      return locked;
+    }
+    // Another run removed the file between these calls.
+    ::close(std::exchange(lock_, -1));
+  }
+}
+
 CheckpointFolder::CheckpointFolder(CheckpointFolder&& other) noexcept
     : folder_(std::move(other.folder_)),
       keep_(other.keep_),
+      created_(other.created_),
       lock_(std::exchange(other.lock_, -1)) {}
 
 CheckpointFolder::~CheckpointFolder() {
-  if (lock_ >= 0) {
-    ::close(lock_);
+  if (lock_ < 0) {
+    return;
+  }
+  (void)::unlink((folder_ / kLockFile).c_str());
+  ::close(lock_);
+  if (created_) {
+    (void)::rmdir(folder_.c_str());  // fails if it holds a checkpoint
   }
 }
 

@@ -41,11 +41,15 @@ class CheckpointFolder {
              const std::map<std::string, std::string>& metadata) const;
 
  private:
+  /// Returns false if the file system has no locks. Throws UsageError.
+  bool lock();
   void remove_old() const;
   void write_list(const std::vector<CheckpointFile>& files) const;
 
   std::filesystem::path folder_;
   std::int64_t keep_;
+  /// The folder is removed again if no checkpoint is written.
+  bool created_ = false;
   int lock_ = -1;
 };
 

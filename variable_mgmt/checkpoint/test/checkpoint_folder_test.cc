@@ -68,6 +68,15 @@ TEST(CheckpointFolder, RemovesWhatAKilledRunLeft) {
   EXPECT_TRUE(fs::exists(other));
 }
 
+TEST(CheckpointFolder, LeavesNothingWithoutACheckpoint) {
+  const ScratchFolder scratch;
+  const fs::path path = scratch.path() / "new";
+  { const CheckpointFolder folder(path, 0); }
+  EXPECT_FALSE(fs::exists(path));
+  { CheckpointFolder(path, 0).write(1, {}, {}); }
+  EXPECT_EQ(std::distance(fs::directory_iterator(path), fs::directory_iterator()), 2);
+}
+
 TEST(CheckpointFolder, RefusesASecondUser) {
   const ScratchFolder scratch;
   const CheckpointFolder folder(scratch.path(), 0);
