@@ -141,11 +141,11 @@ class Session {
       if (!stepped) {
         return Stop::interrupted;
       }
-      progress_.update(++result_.warmup_steps);
-      stop = stop_after(result_.warmup_steps, *stepped);
+      stop = stop_after(++result_.warmup_steps, *stepped);
       if (!end_step(*stepped, stop == Stop::interrupted)) {
         return Stop::enough;
       }
+      progress_.update(result_.warmup_steps);
     }
     return stop;
   }
@@ -203,11 +203,11 @@ class Session {
       if (i == 1 || i % settings_.outputs.lines.every == 0) {
         print(i, outcome);
       }
-      progress_.update(i);
       result_.stop = stop_after(i, outcome);
       if (!end_step(outcome, result_.stop != Stop::none)) {
         result_.stop = Stop::enough;
       }
+      progress_.update(i);
     }
     result_.input = parts_.input.statistics().since(before);
     result_.replayed = std::all_of(steps_.begin(), steps_.end(),

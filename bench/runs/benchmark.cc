@@ -130,22 +130,20 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
     host.world.link = measure_link(world, [&] { return host.clock.now(); });
   }
   if (request.fixed()) {
-    int status = run_once({.settings = settings,
-                           .parsed = parsed,
-                           .choice = {.rule = std::string(name_of(request.rule))},
-                           .begin = begin_at_launch(host)},
-                          host)
-                     .status;
-    while (status == 0 && settings.evaluation.interval_seconds > 0) {
+    RunBegin begin = begin_at_launch(host);
+    for (;;) {
+      const int status = run_once({.settings = settings,
+                                   .parsed = parsed,
+                                   .choice = {.rule = std::string(name_of(request.rule))},
+                                   .begin = begin},
+                                  host)
+                             .status;
+      if (status != 0 || settings.evaluation.interval_seconds == 0) {
+        return status;
+      }
       wait_for_checkpoint(settings, parsed.flags, host);
-      status = run_once({.settings = settings,
-                         .parsed = parsed,
-                         .choice = {.rule = std::string(name_of(request.rule))},
-                         .begin = begin_now(host)},
-                        host)
-                   .status;
+      begin = begin_now(host);
     }
-    return status;
   }
   const ChosenBatch chosen = request.rule == BatchRequest::Rule::fastest
                                  ? choose_fastest_batch(settings, host)

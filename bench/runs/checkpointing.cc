@@ -29,10 +29,10 @@ std::vector<std::string> Checkpointing::notices() const {
     return {fmt::format("{}: no checkpoint yet, so training begins with the first step", flag)};
   }
   if (nothing_left_) {
-    return {
-        fmt::format("{}: the checkpoint after step {} completes this run; to train further, "
-                    "increase --num_batches or --num_epochs",
-                    flag, from_->progress.steps)};
+    return {fmt::format(
+        "{}: the checkpoint after step {} completes this run, so bench writes no result; "
+        "to train further, increase --num_batches, --num_epochs or --stop_at_top_1_accuracy",
+        flag, from_->progress.steps)};
   }
   std::vector<std::string> notices{
       fmt::format("{}: training continues after step {}", flag, from_->progress.steps)};

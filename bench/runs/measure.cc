@@ -116,8 +116,9 @@ bool act_after_step(Prepared& prepared, const CompletedStep& step) {
   }
   try {
     return prepared.evaluator->between_steps(towers, step);
+  } catch (const LossError&) {
+    throw;  // The variables are not worth saving.
   } catch (...) {
-    // The training is sound.
     if (prepared.checkpoints != nullptr) {
       prepared.checkpoints->finish(towers, progress);
     }
