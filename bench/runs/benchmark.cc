@@ -260,7 +260,10 @@ int refuse_command_line(const UsageError& error, std::ostream& err) {
 
 int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& command_line,
                   const RunStreams& streams) {
-  start_processes(parsed.flags, command_line);
+  end_with_parent();
+  if (const std::optional<int> status = start_processes(parsed.flags, command_line)) {
+    return *status;
+  }
   RunWorld joined = starts_launchers(parsed.flags) ? alone() : join_world();
   World& world = *joined.world;
   try {
@@ -283,7 +286,6 @@ int run_benchmark(const ParseResult& parsed, const std::vector<std::string>& com
     }
   }
   RunHost host(used, command_line, SystemFiles(), std::move(joined));
-  end_with_parent();
   try {
     return leave(host, run_and_report(parsed, host));
   } catch (const std::exception& error) {

@@ -15,6 +15,7 @@
 #include <span>
 #include <string_view>
 
+#include "bench/runs/launcher_process.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -27,6 +28,7 @@ constexpr char kEnd = 'e';
 /// EX_TEMPFAIL of sysexits.h.
 constexpr int kStuck = 75;
 constexpr std::chrono::milliseconds kRound{100};
+constexpr int kSignalled = 128;
 
 nanoseconds now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
@@ -86,7 +88,7 @@ class Watcher {
         print(fmt::format("host {}: killed process {}: it did not exit {:.0f} s after its end",
                           settings_.host, worker_,
                           std::chrono::duration<double>(settings_.finish).count()));
-        _exit(*status_);
+        leave(*status_);
       }
     }
   }
@@ -125,14 +127,13 @@ class Watcher {
     }
     check(ended == worker_, fmt::format("waitpid: {}", std::strerror(errno)));
     if (WIFEXITED(status)) {
-      _exit(WEXITSTATUS(status));
+      leave(WEXITSTATUS(status));
     }
     const int signal = WTERMSIG(status);
     print(fmt::format("host {}: process {} was killed by signal {} ({})", settings_.host, worker_,
                       signal, strsignal(signal)));
     hold();
-    constexpr int kSignalled = 128;
-    _exit(kSignalled + signal);
+    leave(kSignalled + signal);
   }
 
   [[noreturn]] void end_stuck(nanoseconds silent) const {
@@ -140,7 +141,7 @@ class Watcher {
     print(fmt::format("host {}: killed process {}: it was stopped or stuck for {:.1f} s",
                       settings_.host, worker_, std::chrono::duration<double>(silent).count()));
     hold();
-    _exit(kStuck);
+    leave(kStuck);
   }
 
   /// Waits until the others have noticed, or the launcher ends this process.
@@ -152,6 +153,15 @@ class Watcher {
         return;
       }
     }
+  }
+
+  [[noreturn]] void leave(int status) const {
+    const bool interrupted = status == kSignalled + SIGHUP || status == kSignalled + SIGINT ||
+                             status == kSignalled + SIGTERM;
+    if (status != 0 && !interrupted) {
+      report_failure_to_launcher(settings_.host);
+    }
+    _exit(status);
   }
 
   const pid_t worker_;

@@ -31,12 +31,6 @@ std::optional<std::string> variable(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-std::string host_name() {
-  constexpr std::size_t kLongest = 256;
-  std::string name(kLongest, '\0');
-  return gethostname(name.data(), name.size()) == 0 ? name.substr(0, name.find('\0')) : "unknown";
-}
-
 /// The number of ranks whose text equals this rank's, and of those below this rank.
 struct Sharing {
   std::size_t ranks = 0;
@@ -143,6 +137,12 @@ std::string line_missing(const std::string& text, const std::string& other) {
 }
 
 }  // namespace
+
+std::string host_name() {
+  constexpr std::size_t kLongest = 256;
+  std::string name(kLongest, '\0');
+  return gethostname(name.data(), name.size()) == 0 ? name.substr(0, name.find('\0')) : "unknown";
+}
 
 bool is_launched() { return is_launched(variable); }
 

@@ -42,6 +42,9 @@ inline RunWorld alone() { return {.world = std::make_unique<World>()}; }
 /// True if a launcher started this process.
 bool is_launched();
 
+/// The name of this host, or "unknown".
+std::string host_name();
+
 /// Joins the processes that a launcher started with this one. Waits for them. Throws UsageError if
 /// the launcher's MPI cannot be used.
 RunWorld join_world();

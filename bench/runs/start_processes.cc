@@ -2,15 +2,14 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <numeric>
 
 #include "bench/flags/table.h"
 #include "bench/plan/record_settings.h"
+#include "bench/runs/launcher_process.h"
 #include "bench/runs/roles.h"
 #include "bench/runs/run_world.h"
 #include "kernels/gpu_provider.h"
@@ -129,21 +128,15 @@ std::vector<std::string> launch_words(const Launcher& launcher, const Flags& fla
   return words;
 }
 
-void start_processes(const Flags& flags, const std::vector<std::string>& command_line) {
+std::optional<int> start_processes(const Flags& flags,
+                                   const std::vector<std::string>& command_line) {
   if (!asks_for_processes(flags) || is_launched()) {
-    return;
+    return std::nullopt;
   }
   roles_of(flags, static_cast<int>(processes_asked(flags, hosts_asked(flags))));
   std::vector<std::string> own = command_line;
   own.front() = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::vector<std::string> words = launch_words(find_launcher(), flags, own, geteuid() == 0);
-  std::vector<char*> arguments;
-  for (const std::string& word : words) {
-    arguments.push_back(const_cast<char*>(word.c_str()));  // NOLINT(*-const-cast)
-  }
-  arguments.push_back(nullptr);
-  execv(arguments.front(), arguments.data());
-  throw DeviceError(fmt::format("{}: {}", words.front(), std::strerror(errno)));
+  return run_launcher(launch_words(find_launcher(), flags, own, geteuid() == 0));
 }
 
 void check_number_of_processes(const Flags& flags, int size) {

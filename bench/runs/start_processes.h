@@ -33,9 +33,10 @@ std::vector<std::string> launch_words(const Launcher& launcher, const Flags& fla
 /// True if this process starts a launcher for each run of --scaling_sweep.
 bool starts_launchers(const Flags& flags);
 
-/// If --np or --hosts is given and no launcher started this process, replaces it by the launcher.
-/// Throws UsageError if no launcher is found.
-void start_processes(const Flags& flags, const std::vector<std::string>& command_line);
+/// If --np or --hosts is given and no launcher started this process, runs the launcher and returns
+/// the exit status. Otherwise returns nullopt at once. Throws UsageError if no launcher is found.
+std::optional<int> start_processes(const Flags& flags,
+                                   const std::vector<std::string>& command_line);
 
 /// Throws UsageError if --np or --hosts names another number of processes than `size`.
 void check_number_of_processes(const Flags& flags, int size);

@@ -19,12 +19,14 @@ fail() {
   echo "FAILED: $case_name: $1"
   sed 's/^/  /' err
 }
+# start [bench]: by the launcher, or by bench.
 start() {
   rm -f "$tag" out
   run="$bench --device=cpu --model=trivial --batch_size=1 --num_batches=100000000 --display_every=100
        --variable_update=horovod --result_file=$tag"
   # shellcheck disable=SC2086
-  case $mpi in
+  case $mpi${1:-} in
+    *bench) BENCH_MPI=$mpi $run --np=3 >out 2>err & ;;
     openmpi) "$mpirun" --bind-to none --oversubscribe -np 3 $run >out 2>err & ;;
     *) "$mpirun" -np 3 $run >out 2>err & ;;
   esac
@@ -96,6 +98,13 @@ case_name="the guard of rank 1 is stopped"
 start
 kill -STOP "$(guard_of 1)"
 ended 'its guard, process'
+
+case_name='bench gets SIGTERM'
+start bench
+kill -TERM $launcher
+ended 'ended by SIGTERM'
+[ $status = 143 ] || fail "exit status $status"
+recorded aborted
 
 case_name='the launcher gets SIGTERM'
 start

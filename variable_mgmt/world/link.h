@@ -29,6 +29,10 @@ struct TimedSize {
 /// The link without times per message: the line through two sizes, checked with a third one.
 Link fit_link(const TimedSize& small, const TimedSize& large, const TimedSize& between);
 
+/// Calls `fit` until a fit misses by less than 20 %, at most three times. Returns the best one.
+/// Other work can disturb a fit.
+Link steady_fit(const std::function<Link()>& fit);
+
 /// Measures the link to a worker of another host, if there is one. Sends less over a slow link.
 /// Waits for all workers, which must call it together. Throws Cancelled. There must be at least
 /// two.

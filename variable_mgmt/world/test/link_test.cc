@@ -22,6 +22,19 @@ TEST(FitLink, AcceptsNoise) {
   EXPECT_GE(link.latency, 0);
 }
 
+/// What steady_fit() returns if the fits have these errors, and the number of fits.
+std::pair<double, std::size_t> steady(const std::vector<double>& errors) {
+  std::size_t fits = 0;
+  const Link link = steady_fit([&] { return Link{.error = errors.at(fits++)}; });
+  return {link.error, fits};
+}
+
+TEST(SteadyFit, RepeatsADisturbedFit) {
+  EXPECT_EQ(steady({0.1}), std::pair(0.1, 1UL));
+  EXPECT_EQ(steady({0.3, 0.1}), std::pair(0.1, 2UL));
+  EXPECT_EQ(steady({0.4, 0.3, 0.5}), std::pair(0.3, 3UL));
+}
+
 TEST(MeasureLink, GivesAllWorkersTheSameNumbers) {
   for (const int workers : {2, 3, 4}) {
     FakeNetwork network(workers);
