@@ -61,8 +61,8 @@ sigset_t heard_signals() {
 /// Waits for the launcher and acts on signals.
 class LauncherWatch {
  public:
-  LauncherWatch(pid_t launcher, const LauncherLimits& limits)
-      : launcher_(launcher), limits_(limits) {}
+  LauncherWatch(pid_t launcher, bool by_user_signals, const LauncherLimits& limits)
+      : launcher_(launcher), by_user_signals_(by_user_signals), limits_(limits) {}
 
   int wait() {
     const sigset_t set = heard_signals();
@@ -97,6 +97,9 @@ class LauncherWatch {
     if (signal_ == 0) {
       signal_ = signal;
       signal_at_ = time;
+      if (by_user_signals_) {
+        signal = signal == SIGINT ? SIGUSR1 : SIGUSR2;
+      }
     } else if (signal == SIGHUP || (signal == signal_ && time - signal_at_ < limits_.once_within)) {
       return;
     } else {
@@ -129,6 +132,7 @@ class LauncherWatch {
   }
 
   const pid_t launcher_;
+  const bool by_user_signals_;
   const LauncherLimits& limits_;
   /// The signal that ends the run, or 0.
   int signal_ = 0;
@@ -139,7 +143,8 @@ class LauncherWatch {
 
 }  // namespace
 
-int run_launcher(std::vector<std::string> words, const LauncherLimits& limits) {
+int run_launcher(std::vector<std::string> words, bool by_user_signals,
+                 const LauncherLimits& limits) {
   std::vector<char*> arguments;
   for (std::string& word : words) {
     arguments.push_back(word.data());
@@ -158,7 +163,7 @@ int run_launcher(std::vector<std::string> words, const LauncherLimits& limits) {
     become(arguments, before, parent);
   }
   setpgid(launcher, launcher);
-  const int status = LauncherWatch(launcher, limits).wait();
+  const int status = LauncherWatch(launcher, by_user_signals, limits).wait();
   const timespec no_time{};
   while (sigtimedwait(&set, nullptr, &no_time) > 0) {  // It came too late to end anything.
   }

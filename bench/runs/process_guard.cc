@@ -45,6 +45,19 @@ sigset_t guard_signals() {
   return set;
 }
 
+/// What the worker receives for a signal. Open MPI's launcher kills ranks a second after SIGINT and
+/// SIGTERM, so run_launcher() sends it others, which it forwards without limit.
+int forwarded(int signal) {
+  switch (signal) {
+    case SIGUSR1:
+      return SIGINT;
+    case SIGUSR2:
+      return SIGTERM;
+    default:
+      return signal;
+  }
+}
+
 /// Waits for a signal, at most `time`. Returns it, or 0.
 int wait_for_signal(nanoseconds time) {
   const sigset_t set = guard_signals();
@@ -70,7 +83,7 @@ class Watcher {
     while (true) {
       const int signal = wait_for_signal(kRound);
       if (signal != 0 && signal != SIGCHLD) {
-        kill(worker_, signal);
+        kill(worker_, forwarded(signal));
       }
       read_heartbeats();
       end_if_ended();

@@ -24,10 +24,10 @@ struct ProcessGuardSettings {
 /// A worker's end of the pipe to its guard.
 class ProcessGuard final : public Heartbeat {
  public:
-  /// Forks. Returns in the child, the worker. The parent, the guard, never returns: it forwards
-  /// signals, kills a worker that is stopped or stuck, and exits with the
-  /// worker's status. If the guard dies, so does the worker. MPI cannot do this: a stopped process
-  /// makes no call, and a launcher waits for it.
+  /// Forks. Returns in the child, the worker. The parent, the guard, never returns. It forwards
+  /// signals (SIGUSR1 as SIGINT, SIGUSR2 as SIGTERM), kills a worker that is stopped or stuck, and
+  /// exits with the worker's status. If the guard dies, so does the worker. MPI cannot do this: a
+  /// stopped process makes no call, and a launcher waits for it.
   ///
   /// Call it before the process has other threads. Throws DeviceError.
   static std::unique_ptr<ProcessGuard> start(const ProcessGuardSettings& settings);

@@ -109,8 +109,7 @@ std::vector<std::string> launch_words(const Launcher& launcher, const Flags& fla
   std::vector<std::string> words{launcher.program, "-np", std::to_string(processes)};
   const bool open_mpi = launcher.mpi == "openmpi";
   if (open_mpi) {
-    // It waits for this time before SIGTERM, and again before SIGKILL; also after a refusal.
-    words.insert(words.end(), {"--bind-to", "none", "--mca", "odls_base_sigkill_timeout", "2"});
+    words.insert(words.end(), {"--bind-to", "none"});
     if (as_root) {
       words.emplace_back("--allow-run-as-root");
     }
@@ -136,7 +135,9 @@ std::optional<int> start_processes(const Flags& flags,
   roles_of(flags, static_cast<int>(processes_asked(flags, hosts_asked(flags))));
   std::vector<std::string> own = command_line;
   own.front() = std::filesystem::read_symlink("/proc/self/exe").string();
-  return run_launcher(launch_words(find_launcher(), flags, own, geteuid() == 0));
+  const Launcher launcher = find_launcher();
+  return run_launcher(launch_words(launcher, flags, own, geteuid() == 0),
+                      launcher.mpi == "openmpi");
 }
 
 void check_number_of_processes(const Flags& flags, int size) {
