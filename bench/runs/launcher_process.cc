@@ -127,8 +127,8 @@ class LauncherWatch {
     if (signal_ != 0) {
       return kSignalled + signal_;
     }
-    const bool killed = launcher == kSignalled + SIGKILL;
-    return failed_ && (launcher == 0 || killed) ? 1 : launcher;
+    const bool by_signal = launcher > kSignalled;
+    return failed_ && (launcher == 0 || by_signal) ? 1 : launcher;
   }
 
   const pid_t launcher_;

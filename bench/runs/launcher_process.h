@@ -19,9 +19,9 @@ struct LauncherLimits {
 /// does not exit in time, because it waits for a host that no longer answers. If this process dies,
 /// the launcher receives SIGTERM.
 ///
-/// Returns 128 + the signal after a signal; 1 if the launcher returns 0 after a failure; otherwise
-/// the launcher's exit status. Throws DeviceError if the launcher cannot be started. Call it before
-/// the process has other threads.
+/// Returns 128 + the signal after a signal; 1 if the launcher succeeds or is killed after a
+/// failure; otherwise the launcher's exit status. Throws DeviceError if the launcher cannot be
+/// started. Call it before the process has other threads.
 int run_launcher(std::vector<std::string> words, bool by_user_signals,
                  const LauncherLimits& limits = {});
 

@@ -84,8 +84,9 @@ TEST(LauncherProcess, KillsALauncherThatWaitsAfterARankHasFailed) {
   EXPECT_EQ(run_script("kill -USR1 $PPID; sleep 1000", kShort), 1);
 }
 
-TEST(LauncherProcess, FailsIfARankHasFailedButTheLauncherSucceeds) {
+TEST(LauncherProcess, FailsIfARankHasFailedAndTheLauncherSucceedsOrIsKilled) {
   EXPECT_EQ(run_script("kill -USR1 $PPID; sleep 0.1; exit 0"), 1);
+  EXPECT_EQ(run_script("kill -USR1 $PPID; sleep 0.1; kill -TERM $$"), 1);
 }
 
 /// True if a rank of this host reports its failure to a launcher's process on host "a".
