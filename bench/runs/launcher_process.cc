@@ -36,7 +36,11 @@ sigset_t heard_signals() {
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, kRankFailed}) {
-    sigaddset(&set, signal);
+    struct sigaction action {};
+    // What was ignored at launch remains ignored: nohup.
+    if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_IGN) {
+      sigaddset(&set, signal);
+    }
   }
   return set;
 }
@@ -151,6 +155,7 @@ int run_launcher(std::vector<std::string> words, bool by_user_signals,
   }
   arguments.push_back(nullptr);
   setenv(kLauncherVariable, fmt::format("{} {}", getpid(), host_name()).c_str(), 1);
+  (void)std::signal(SIGCHLD, SIG_DFL);  // If it were ignored, the system would reap the launcher.
   const sigset_t set = heard_signals();
   sigset_t before;
   pthread_sigmask(SIG_BLOCK, &set, &before);
