@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -13,9 +12,9 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
-#include <optional>
 
 #include "bench/runs/run_world.h"
+#include "bench/terminal/interrupt.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -25,23 +24,18 @@ using std::chrono::nanoseconds;
 
 /// "PID HOST" of the process in run_launcher().
 constexpr const char* kLauncherVariable = "BENCH_LAUNCHER";
-/// From a rank: it has failed.
+constexpr int kRankRuns = SIGUSR2;
 constexpr int kRankFailed = SIGUSR1;
-constexpr std::chrono::milliseconds kRound{100};
+constexpr std::chrono::milliseconds kRound{20};
 constexpr int kSignalled = 128;
 
 nanoseconds now() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
-sigset_t heard_signals() {
+sigset_t rank_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, kRankFailed}) {
-    struct sigaction action {};
-    // What was ignored at launch remains ignored: nohup.
-    if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_IGN) {
-      sigaddset(&set, signal);
-    }
-  }
+  sigaddset(&set, kRankRuns);
+  sigaddset(&set, kRankFailed);
   return set;
 }
 
@@ -62,93 +56,73 @@ sigset_t heard_signals() {
   _exit(1);
 }
 
-/// Waits for the launcher and acts on signals.
+/// Waits for the launcher's wait status.
 class LauncherWatch {
  public:
-  LauncherWatch(pid_t launcher, bool by_user_signals, const LauncherLimits& limits)
-      : launcher_(launcher), by_user_signals_(by_user_signals), limits_(limits) {}
+  LauncherWatch(pid_t launcher, bool by_user_signals, nanoseconds patience)
+      : launcher_(launcher), by_user_signals_(by_user_signals), patience_(patience) {}
 
-  int wait() {
-    const sigset_t set = heard_signals();
-    const timespec round{.tv_sec = 0, .tv_nsec = nanoseconds(kRound).count()};
-    while (true) {
-      if (const int signal = sigtimedwait(&set, nullptr, &round); signal > 0) {
-        act_on(signal);
-      }
+  int wait(const InterruptGuard& interrupt) {
+    for (bool told = false;;) {
+      hear_ranks();
       int status = 0;
       if (const pid_t ended = waitpid(launcher_, &status, WNOHANG); ended != 0) {
         check(ended == launcher_, fmt::format("waitpid: {}", std::strerror(errno)));
-        return exit_status(WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status));
+        return status;
       }
-      if (exits_by_ && now() > *exits_by_) {
+      if (interrupt.requested() && !told) {
+        kill(launcher_, forwarded(interrupt.signal()));
+        told = true;
+      }
+      if (now() > exits_by_) {
         kill_launcher();
       }
     }
   }
+  [[nodiscard]] bool rank_failed() const { return failed_; }
 
  private:
-  void act_on(int signal) {
-    if (signal == kRankFailed) {
+  /// Waits for a round at most.
+  void hear_ranks() {
+    const sigset_t set = rank_signals();
+    const timespec round{.tv_sec = 0, .tv_nsec = nanoseconds(kRound).count()};
+    const int signal = sigtimedwait(&set, nullptr, &round);
+    if (signal == kRankRuns) {
+      runs_ = true;
+    } else if (signal == kRankFailed && !failed_) {
       failed_ = true;
-      limit_exit();
-    } else if (signal != SIGCHLD) {
-      end_by(signal);
+      exits_by_ = now() + patience_;
     }
   }
 
-  void end_by(int signal) {
-    const nanoseconds time = now();
-    if (signal_ == 0) {
-      signal_ = signal;
-      signal_at_ = time;
-      if (by_user_signals_) {
-        signal = signal == SIGINT ? SIGUSR1 : SIGUSR2;
-      }
-    } else if (signal == SIGHUP || (signal == signal_ && time - signal_at_ < limits_.once_within)) {
-      return;
-    } else {
-      std::cerr << fmt::format("bench: a second signal, SIG{}, ends all processes at once\n",
-                               sigabbrev_np(signal));
-      limit_exit();
+  /// Before ranks run, the launcher has nobody to whom it could forward a signal.
+  [[nodiscard]] int forwarded(int signal) const {
+    if (!by_user_signals_ || !runs_) {
+      return signal;
     }
-    kill(launcher_, signal);
-  }
-
-  void limit_exit() {
-    exits_by_ = std::min(exits_by_.value_or(nanoseconds::max()), now() + limits_.exit);
+    return signal == SIGINT ? SIGUSR1 : SIGUSR2;
   }
 
   void kill_launcher() {
     std::cerr << fmt::format(
         "bench: killed the launcher, process {}: it did not exit within {:g} s, probably because "
         "a host no longer answers\n",
-        launcher_, std::chrono::duration<double>(limits_.exit).count());
+        launcher_, std::chrono::duration<double>(patience_).count());
     kill(-launcher_, SIGKILL);
-    exits_by_.reset();
-  }
-
-  [[nodiscard]] int exit_status(int launcher) const {
-    if (signal_ != 0) {
-      return kSignalled + signal_;
-    }
-    const bool by_signal = launcher > kSignalled;
-    return failed_ && (launcher == 0 || by_signal) ? 1 : launcher;
+    exits_by_ = nanoseconds::max();
   }
 
   const pid_t launcher_;
   const bool by_user_signals_;
-  const LauncherLimits& limits_;
-  /// The signal that ends the run, or 0.
-  int signal_ = 0;
-  nanoseconds signal_at_{};
+  const nanoseconds patience_;
+  bool runs_ = false;
   bool failed_ = false;
-  std::optional<nanoseconds> exits_by_;
+  nanoseconds exits_by_ = nanoseconds::max();
 };
 
 }  // namespace
 
-int run_launcher(std::vector<std::string> words, bool by_user_signals,
-                 const LauncherLimits& limits) {
+int run_launcher(std::vector<std::string> words, bool by_user_signals, nanoseconds patience) {
   std::vector<char*> arguments;
   for (std::string& word : words) {
     arguments.push_back(word.data());
@@ -156,7 +130,8 @@ int run_launcher(std::vector<std::string> words, bool by_user_signals,
   arguments.push_back(nullptr);
   setenv(kLauncherVariable, fmt::format("{} {}", getpid(), host_name()).c_str(), 1);
   (void)std::signal(SIGCHLD, SIG_DFL);  // If it were ignored, the system would reap the launcher.
-  const sigset_t set = heard_signals();
+  InterruptGuard interrupt;
+  const sigset_t set = rank_signals();
   sigset_t before;
   pthread_sigmask(SIG_BLOCK, &set, &before);
   const pid_t parent = getpid();
@@ -168,15 +143,21 @@ int run_launcher(std::vector<std::string> words, bool by_user_signals,
     become(arguments, before, parent);
   }
   setpgid(launcher, launcher);
-  const int status = LauncherWatch(launcher, by_user_signals, limits).wait();
-  const timespec no_time{};
-  while (sigtimedwait(&set, nullptr, &no_time) > 0) {  // It came too late to end anything.
+  interrupt.end_with(launcher);
+  LauncherWatch watch(launcher, by_user_signals, patience);
+  const int status = watch.wait(interrupt);
+  interrupt.end_with(0);
+  if (interrupt.requested()) {
+    return interrupt.exit_status();
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return status;
+  if (watch.rank_failed() &&
+      (WIFSIGNALED(status) || WEXITSTATUS(status) == 0 || WEXITSTATUS(status) > kSignalled)) {
+    return 1;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
 }
 
-void report_failure_to_launcher(const std::string& host) {
+void report_to_launcher(RankEvent event, const std::string& host) {
   const char* const text = std::getenv(kLauncherVariable);
   if (text == nullptr) {
     return;
@@ -192,7 +173,7 @@ void report_failure_to_launcher(const std::string& host) {
   std::error_code error;
   const auto program = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", process), error);
   if (!error && program == std::filesystem::read_symlink("/proc/self/exe", error)) {
-    kill(process, kRankFailed);
+    kill(process, event == RankEvent::runs ? kRankRuns : kRankFailed);
   }
 }
 

@@ -1,32 +1,34 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace bench {
 
-struct LauncherLimits {
-  /// How long the launcher may take to exit after a failure or a second signal.
-  std::chrono::nanoseconds exit = std::chrono::seconds(5);
-  /// The same signal within this time counts as the first one: timeout(1) sends it twice.
-  std::chrono::nanoseconds once_within = std::chrono::milliseconds(200);
-};
-
 /// Starts an MPI launcher with the command line `words` in its own process group, with an empty
-/// stdin, and waits for it. Forwards SIGINT, SIGTERM and SIGHUP; if `by_user_signals`, the first
-/// one as SIGUSR1 (for SIGINT) or SIGUSR2, which ProcessGuard understands. Kills a launcher that
-/// does not exit in time, because it waits for a host that no longer answers. If this process dies,
-/// the launcher receives SIGTERM.
+/// stdin, and waits for it. If this process dies, the launcher receives SIGTERM.
+///
+/// Forwards the first SIGINT, SIGTERM or SIGHUP; as SIGUSR1 (for SIGINT) or SIGUSR2, which
+/// ProcessGuard understands, if `by_user_signals` and a rank of this host runs. A second signal
+/// kills the launcher and ends this process, as InterruptGuard says. Kills a
+/// launcher that does not exit within `patience` after a rank of this host has failed: another host
+/// may no longer answer.
 ///
 /// Returns 128 + the signal after a signal; 1 if the launcher succeeds or is killed after a
-/// failure; otherwise the launcher's exit status. Throws DeviceError if the launcher cannot be
-/// started. Call it before the process has other threads.
+/// failure; otherwise the launcher's exit status, or 1 if it cannot be executed. Throws DeviceError
+/// if fork fails. Call it before the process has other threads.
 int run_launcher(std::vector<std::string> words, bool by_user_signals,
-                 const LauncherLimits& limits = {});
+                 std::chrono::nanoseconds patience = std::chrono::seconds(5));
 
-/// Reports to run_launcher(), if it started this process and runs on this host, that a rank has
-/// failed. Does not wait.
-void report_failure_to_launcher(const std::string& host);
+/// What a rank's guard reports to run_launcher().
+enum class RankEvent : std::uint8_t {
+  runs,    ///< All ranks have started.
+  failed,  ///< The rank has failed.
+};
+
+/// Reports to run_launcher(), if it started this process and runs on this host. Does not wait.
+void report_to_launcher(RankEvent event, const std::string& host);
 
 }  // namespace bench

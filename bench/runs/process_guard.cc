@@ -46,7 +46,7 @@ sigset_t guard_signals() {
 }
 
 /// What the worker receives for a signal. Open MPI's launcher kills ranks a second after SIGINT and
-/// SIGTERM, so run_launcher() sends it others, which it forwards without limit.
+/// SIGTERM, so run_launcher() sends others, which it forwards without a limit.
 int forwarded(int signal) {
   switch (signal) {
     case SIGUSR1:
@@ -129,6 +129,9 @@ class Watcher {
       expects_ = letter == kBeat;
       status_follows_ = letter == kEnd;
     }
+    if (!seen_) {
+      report_to_launcher(RankEvent::runs, settings_.host);
+    }
     seen_ = true;
   }
 
@@ -172,7 +175,7 @@ class Watcher {
     const bool interrupted = status == kSignalled + SIGHUP || status == kSignalled + SIGINT ||
                              status == kSignalled + SIGTERM;
     if (status != 0 && !interrupted) {
-      report_failure_to_launcher(settings_.host);
+      report_to_launcher(RankEvent::failed, settings_.host);
     }
     _exit(status);
   }

@@ -132,13 +132,12 @@ std::optional<int> start_processes(const Flags& flags,
   if (!asks_for_processes(flags) || is_launched()) {
     return std::nullopt;
   }
-  const std::int64_t processes = processes_asked(flags, hosts_asked(flags));
-  roles_of(flags, static_cast<int>(processes));
+  roles_of(flags, static_cast<int>(processes_asked(flags, hosts_asked(flags))));
   std::vector<std::string> own = command_line;
   own.front() = std::filesystem::read_symlink("/proc/self/exe").string();
   const Launcher launcher = find_launcher();
   return run_launcher(launch_words(launcher, flags, own, geteuid() == 0),
-                      launcher.mpi == "openmpi" && processes > 1);
+                      launcher.mpi == "openmpi");
 }
 
 void check_number_of_processes(const Flags& flags, int size) {

@@ -19,14 +19,14 @@ fail() {
   echo "FAILED: $case_name: $1"
   sed 's/^/  /' err
 }
-# start [bench]: by the launcher, or by bench.
+# start [PROCESSES]: by the launcher, or by bench.
 start() {
   rm -f "$tag" out
   run="$bench --device=cpu --model=trivial --batch_size=1 --num_batches=100000000 --display_every=100
        --variable_update=horovod --result_file=$tag"
   # shellcheck disable=SC2086
   case $mpi${1:-} in
-    *bench) BENCH_MPI=$mpi $run --np=3 >out 2>err & ;;
+    *[0-9]) BENCH_MPI=$mpi $run --np="$1" >out 2>err & ;;
     openmpi) "$mpirun" --bind-to none --oversubscribe -np 3 $run >out 2>err & ;;
     *) "$mpirun" -np 3 $run >out 2>err & ;;
   esac
@@ -99,12 +99,23 @@ start
 kill -STOP "$(guard_of 1)"
 ended 'its guard, process'
 
-case_name='bench gets SIGTERM'
-start bench
+for processes in 1 3; do
+  case_name="bench --np=$processes gets SIGTERM"
+  start $processes
+  kill -TERM $launcher
+  ended 'ended by SIGTERM'
+  [ $status = 143 ] || fail "exit status $status"
+  recorded aborted
+done
+
+case_name='bench gets SIGTERM while the launcher starts'
+# shellcheck disable=SC2086
+BENCH_MPI=$mpi $run --np=3 >out 2>err &
+launcher=$!
+until [ -n "$(pgrep -P $launcher)" ]; do sleep 0.01; done
 kill -TERM $launcher
-ended 'ended by SIGTERM'
+ended SIGTERM
 [ $status = 143 ] || fail "exit status $status"
-recorded aborted
 
 case_name='the launcher gets SIGTERM'
 start

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -14,15 +15,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::chrono::hours kForever{1};
-constexpr LauncherLimits kShort{.exit = milliseconds(100), .once_within = milliseconds(50)};
-
 /// What `work` returns in another process. This one may have threads that would receive the
 /// signals.
 int in_process(const std::function<int()>& work) {
   const pid_t process = fork();
   if (process == 0) {
-    _exit(work());
+    try {
+      _exit(work());
+    } catch (...) {
+      _exit(99);
+    }
   }
   int status = 0;
   EXPECT_EQ(waitpid(process, &status, 0), process);
@@ -31,10 +33,10 @@ int in_process(const std::function<int()>& work) {
 }
 
 /// Runs a shell script as the launcher. In it, $PPID is the process in run_launcher().
-int run_script(const std::string& script, const LauncherLimits& limits = {.exit = kForever},
+int run_script(const std::string& script, std::chrono::nanoseconds patience = std::chrono::hours(1),
                bool by_user_signals = false) {
   return in_process([&] {
-    return run_launcher({"/bin/sh", "-c", script}, by_user_signals, limits);
+    return run_launcher({"/bin/sh", "-c", script}, by_user_signals, patience);
   });
 }
 
@@ -49,39 +51,36 @@ TEST(LauncherProcess, ReturnsTheSignalThatEndedTheRunWhateverTheLauncherReturns)
             128 + SIGTERM);
 }
 
-TEST(LauncherProcess, ForwardsASignalThatComesTwiceAtOnceOnce) {
-  const std::string file = testing::TempDir() + "launcher_signals";
-  EXPECT_EQ(run_script("trap 'echo TERM >>" + file +
-                       "' TERM; kill -TERM $PPID; kill -TERM $PPID; sleep 0.2; exit 0"),
-            128 + SIGTERM);
+/// The exit status of a launcher that receives `sent`, once it has done `first`, and exits with 0
+/// only if `received` arrives.
+int status_after(const std::string& first, const std::string& sent, const std::string& received) {
+  const std::string file = testing::TempDir() + "launcher_signal";
+  const int status = run_script("for s in INT TERM HUP USR1 USR2; do trap \"echo $s >" + file +
+                                    "; exit 0\" $s; done; " + first + " kill -" + sent +
+                                    " $PPID; while :; do sleep 0.01; done",
+                                std::chrono::hours(1), true);
   std::ifstream stream(file);
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), "TERM\n");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), received + "\n");
   unlink(file.c_str());
+  return status;
 }
 
-TEST(LauncherProcess, ForwardsTheFirstSignalAsAUserSignalIfAsked) {
-  for (const auto& [sent, received] :
-       {std::pair("INT", "USR1"), std::pair("TERM", "USR2"), std::pair("HUP", "USR2")}) {
-    const std::string file = testing::TempDir() + "launcher_signals";
-    const std::string script = std::string("trap 'echo ") + received + " >>" + file + "; exit 0' " +
-                               received + "; kill -" + sent +
-                               " $PPID; while :; do sleep 0.01; done";
-    run_script(script, {}, true);
-    std::ifstream stream(file);
-    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}),
-              std::string(received) + "\n");
-    unlink(file.c_str());
-  }
+TEST(LauncherProcess, SendsUserSignalsOnceRanksRun) {
+  const std::string runs = "kill -USR2 $PPID; sleep 0.1;";
+  EXPECT_EQ(status_after(runs, "INT", "USR1"), 128 + SIGINT);
+  EXPECT_EQ(status_after(runs, "TERM", "USR2"), 128 + SIGTERM);
+  EXPECT_EQ(status_after(runs, "HUP", "USR2"), 128 + SIGHUP);
+  EXPECT_EQ(status_after("", "INT", "INT"), 128 + SIGINT);
+  EXPECT_EQ(status_after("", "TERM", "TERM"), 128 + SIGTERM);
 }
 
-TEST(LauncherProcess, KillsALauncherThatWaitsAfterASecondSignal) {
-  EXPECT_EQ(
-      run_script("trap '' TERM; kill -TERM $PPID; sleep 0.1; kill -TERM $PPID; sleep 1000", kShort),
-      128 + SIGTERM);
+TEST(LauncherProcess, KillsTheLauncherAfterASecondSignal) {
+  EXPECT_EQ(run_script("trap '' TERM; while :; do kill -TERM $PPID; sleep 0.3; done"),
+            128 + SIGTERM);
 }
 
 TEST(LauncherProcess, KillsALauncherThatWaitsAfterARankHasFailed) {
-  EXPECT_EQ(run_script("kill -USR1 $PPID; sleep 1000", kShort), 1);
+  EXPECT_EQ(run_script("kill -USR1 $PPID; sleep 1000", milliseconds(100)), 1);
 }
 
 TEST(LauncherProcess, FailsIfARankHasFailedAndTheLauncherSucceedsOrIsKilled) {
@@ -89,23 +88,25 @@ TEST(LauncherProcess, FailsIfARankHasFailedAndTheLauncherSucceedsOrIsKilled) {
   EXPECT_EQ(run_script("kill -USR1 $PPID; sleep 0.1; kill -TERM $$"), 1);
 }
 
-/// True if a rank of this host reports its failure to a launcher's process on host "a".
-bool is_heard_from(const std::string& host) {
+/// The signal that a rank of this host sends to a launcher's process on host "a"; 0: none.
+int signal_of(RankEvent event, const std::string& host) {
   return in_process([&] {
-           sigset_t failure;
-           sigemptyset(&failure);
-           sigaddset(&failure, SIGUSR1);
-           pthread_sigmask(SIG_BLOCK, &failure, nullptr);
-           setenv("BENCH_LAUNCHER", (std::to_string(getpid()) + " a").c_str(), 1);
-           report_failure_to_launcher(host);
-           const timespec no_time{};
-           return sigtimedwait(&failure, nullptr, &no_time) == SIGUSR1 ? 1 : 0;
-         }) == 1;
+    sigset_t both;
+    sigemptyset(&both);
+    sigaddset(&both, SIGUSR1);
+    sigaddset(&both, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &both, nullptr);
+    setenv("BENCH_LAUNCHER", (std::to_string(getpid()) + " a").c_str(), 1);
+    report_to_launcher(event, host);
+    const timespec no_time{};
+    return std::max(sigtimedwait(&both, nullptr, &no_time), 0);
+  });
 }
 
 TEST(LauncherProcess, HearsOnlyRanksOfItsHost) {
-  EXPECT_TRUE(is_heard_from("a"));
-  EXPECT_FALSE(is_heard_from("b"));
+  EXPECT_EQ(signal_of(RankEvent::failed, "a"), SIGUSR1);
+  EXPECT_EQ(signal_of(RankEvent::runs, "a"), SIGUSR2);
+  EXPECT_EQ(signal_of(RankEvent::failed, "b"), 0);
 }
 
 }  // namespace
