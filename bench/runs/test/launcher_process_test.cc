@@ -20,6 +20,9 @@ using std::chrono::milliseconds;
 int in_process(const std::function<int()>& work) {
   const pid_t process = fork();
   if (process == 0) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      (void)std::signal(signal, SIG_DFL);  // A shell ignores SIGINT in its background jobs.
+    }
     try {
       _exit(work());
     } catch (...) {
