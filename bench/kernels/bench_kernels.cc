@@ -229,6 +229,7 @@ int run(int argc, char** argv) {
   });
   const ParseResult parsed = parse_flags(argc, argv);
   check_flags(parsed);
+  check_stacks(own_environment, stack_limit_bytes());
   RunSettings settings = resolve_settings(parsed);
   if (!settings.workload.batch_request.fixed()) {
     throw UsageError(fmt::format("--batch_size={}: must be one number", parsed.flags.batch_size));

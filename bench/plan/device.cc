@@ -7,7 +7,6 @@
 #include "bench/plan/processor_shares.h"
 #include "kernels/cpu/cpu_isa.h"
 #include "kernels/cpu/library_variables.h"
-#include "kernels/cpu/openmp_environment.h"
 #include "kernels/cpu/topology.h"
 #include "kernels/gpu_provider.h"
 #include "kernels/onednn/onednn_backend.h"
@@ -254,12 +253,10 @@ int default_threads(const RunSettings& settings, int towers) {
 }
 
 Device make_device(const RunSettings& settings) {
-  check_stacks(own_environment, stack_limit_bytes());
   return make_tower_device(settings, {.topology = discover_topology()});
 }
 
 std::vector<Device> make_devices(const RunSettings& settings, TowerThreads& threads) {
-  check_stacks(own_environment, stack_limit_bytes());
   // Discover it before any thread is bound to processors.
   const Topology topology = discover_topology();
   std::vector<Device> devices(static_cast<std::size_t>(threads.size()));

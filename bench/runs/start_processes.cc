@@ -120,6 +120,12 @@ std::vector<std::string> launch_words(const Launcher& launcher, const Flags& fla
   }
   if (!list.empty()) {
     words.insert(words.end(), {open_mpi ? "--host" : "-hosts", list});
+    if (open_mpi) {
+      // Notices a host without network after 1 + 2 * 1 seconds, instead of minutes.
+      words.insert(words.end(), {"--mca", "oob_tcp_keepalive_time", "1"});
+      words.insert(words.end(), {"--mca", "oob_tcp_keepalive_intvl", "1"});
+      words.insert(words.end(), {"--mca", "oob_tcp_keepalive_probes", "2"});
+    }
   } else if (open_mpi) {
     words.emplace_back("--oversubscribe");  // bench itself warns of too few processors.
   }

@@ -27,7 +27,9 @@ TEST(StartProcesses, GivesEachMpiItsOptions) {
                           "bench", "--np=4"));
   EXPECT_THAT(launch_words(kOpenMpi, flags_of(3, "a:2,b"), {"bench"}, true),
               ElementsAre("/bin/mpirun", "-np", "3", "--bind-to", "none", "--allow-run-as-root",
-                          "--host", "a:2,b:1", "bench"));
+                          "--host", "a:2,b:1", "--mca", "oob_tcp_keepalive_time", "1", "--mca",
+                          "oob_tcp_keepalive_intvl", "1", "--mca", "oob_tcp_keepalive_probes", "2",
+                          "bench"));
   EXPECT_THAT(launch_words(kMpich, flags_of({}, "a:2,b:2"), {"bench"}, true),
               ElementsAre("/bin/mpirun", "-np", "4", "-hosts", "a:2,b:2", "bench"));
 }
