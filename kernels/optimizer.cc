@@ -30,7 +30,10 @@ std::size_t slot_bytes(const OptimizerSettings& settings, std::size_t elements) 
 
 std::size_t update_bytes(const OptimizerSettings& settings, std::size_t elements) {
   // Variables and slots are read and written, gradients read.
-  const std::size_t passes = 3 + 2 * row_of(settings.rule).slots();
+  std::size_t passes = 3 + 2 * row_of(settings.rule).slots();
+  if (std::holds_alternative<LarsRule>(settings.rule)) {
+    passes += 2;  // For the norms of variables and gradients.
+  }
   return passes * elements * size_of(settings.dtype);
 }
 

@@ -15,8 +15,8 @@ namespace bench {
 
 class Stream;
 
-// The update rules with their coefficients. They work per element, with a gradient g, a variable w,
-// a learning rate lr and slots in the order of the formulas.
+// The update rules with their coefficients. Their formulas apply to each element, with a gradient
+// g, a variable w, a learning rate lr and slots in the order of the formulas.
 
 /// w -= lr*g.
 struct SgdRule {};
@@ -37,6 +37,23 @@ struct AdamRule {
   double beta2 = 0.999;
   double epsilon = 1e-8;
 };
+
+/// Layer-wise adaptive rates (You, Gitman and Ginsburg, arXiv:1708.03888), in the form of MLPerf
+/// Training's ResNet-50: a = momentum*a + trust_ratio*lr*g, w -= a.
+struct LarsRule {
+  double trust_coefficient = 0.001;
+  double momentum = 0.9;
+  double epsilon = 0;
+};
+/// LARS's factor of the learning rate for a variable that decays; for others it is 1. The norms are
+/// L2 norms of the variable and of its gradient, before decay and clamping.
+constexpr double trust_ratio(const LarsRule& rule, double weight_decay, double variable_norm,
+                             double gradient_norm) {
+  return variable_norm > 0 && gradient_norm > 0
+             ? rule.trust_coefficient * variable_norm /
+                   (gradient_norm + weight_decay * variable_norm + rule.epsilon)
+             : 1;
+}
 
 // The comma before each row's rule leaves an empty argument before the first.
 template <class First, class... Rules>
@@ -105,7 +122,8 @@ struct TileOrder {
   [[nodiscard]] bool same() const { return elements.empty(); }
 };
 
-/// A range of elements; the unit is an element from the region's beginning.
+/// A range of elements, which is a whole variable; the unit is an element from the region's
+/// beginning.
 struct OptimizerSegment {
   std::size_t offset = 0;
   std::size_t count = 0;

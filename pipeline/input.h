@@ -157,6 +157,15 @@ enum class ResizeMethod : std::uint8_t { bilinear, nearest, bicubic, area, round
 /// Parses the flag's value; throws UsageError that lists the accepted values.
 ResizeMethod resize_method_from(std::string_view name);
 
+/// How ImageNet's images become a network's input.
+enum class Preprocessor : std::uint8_t {
+  original,  ///< The same as in tf_cnn_benchmarks.
+  /// Torchvision's evaluation: an antialiased resize of the shorter side to 256/224 of the
+  /// network's size, the centre, and a mean and a deviation per channel. Only for f32 slots.
+  torchvision,
+  torchvision_bicubic,  ///< The same with a bicubic instead of a bilinear resize.
+};
+
 /// The stages of an image, in order.
 enum class InputStage : std::uint8_t { read, parse, decode, resize };
 std::string_view name_of(InputStage stage);
@@ -164,7 +173,8 @@ std::string_view name_of(InputStage stage);
 struct DatasetOptions {
   std::string data_dir;
   bool training = true;  ///< training subset, shuffled, distorted; else validation subset, in order
-  ResizeMethod resize_method = ResizeMethod::bilinear;
+  Preprocessor preprocessor = Preprocessor::original;
+  ResizeMethod resize_method = ResizeMethod::bilinear;  ///< for Preprocessor::original
   bool fuse_decode_and_crop = true;  ///< false: decode whole images; the pixels are the same
   bool accurate_dct = false;         ///< a slower DCT than that of TensorFlow
   /// ImageNet: the last stage that runs, to measure stages. The images are undefined unless all

@@ -25,6 +25,9 @@ constexpr double kResnetRampEpochs = 5;
 constexpr double kOfficialResnetBase = 0.0125;
 constexpr double kOfficialResnetImagesPerBase = 32;
 
+/// In the order of DecayCurve.
+constexpr std::array<std::string_view, 3> kCurveNames = {"exponential", "cosine", "polynomial"};
+
 struct EpochPiece {
   double last_epoch;
   double factor;
@@ -102,7 +105,35 @@ PiecewiseSchedule parse_schedule(const std::string& text) {
 
 }  // namespace
 
+DecayCurve decay_curve_named(std::string_view name) {
+  const auto* const found = std::find(kCurveNames.begin(), kCurveNames.end(), name);
+  check(found != kCurveNames.end(), "unknown learning rate schedule");
+  return static_cast<DecayCurve>(found - kCurveNames.begin());
+}
+
+std::string_view name_of(DecayCurve curve) { return kCurveNames[static_cast<std::size_t>(curve)]; }
+
 void check_decay(const LearningRateRequest& request) {
+  if (request.curve != DecayCurve::exponential) {
+    const std::string_view name = name_of(request.curve);
+    if (!request.init_learning_rate || request.num_epochs_per_decay <= 0) {
+      throw UsageError(
+          fmt::format("--learning_rate_schedule={} needs --init_learning_rate and "
+                      "--num_epochs_per_decay above 0, the epochs until the lowest rate",
+                      name));
+    }
+    if (request.decay_factor != 0) {
+      throw UsageError(fmt::format(
+          "--learning_rate_decay_factor={:g} is for --learning_rate_schedule=exponential, not {}",
+          request.decay_factor, name));
+    }
+    if (request.minimum_learning_rate > *request.init_learning_rate) {
+      throw UsageError(fmt::format(
+          "--minimum_learning_rate={:g} is above --init_learning_rate={:g}; accepted: at most that",
+          request.minimum_learning_rate, *request.init_learning_rate));
+    }
+    return;
+  }
   const bool complete = request.init_learning_rate.has_value() &&
                         request.num_epochs_per_decay > 0 && request.decay_factor > 0;
   if ((request.num_epochs_per_decay != 0 || request.decay_factor != 0) && !complete) {
@@ -122,10 +153,12 @@ void check_piecewise(const LearningRateRequest& request) {
     return;
   }
   if (request.init_learning_rate || request.decay_factor != 0 ||
-      request.minimum_learning_rate != 0 || request.num_epochs_per_decay != 0) {
+      request.minimum_learning_rate != 0 || request.num_epochs_per_decay != 0 ||
+      request.curve != DecayCurve::exponential) {
     throw UsageError(
         "--piecewise_learning_rate_schedule cannot be combined with --init_learning_rate, "
-        "--learning_rate_decay_factor, --minimum_learning_rate or --num_epochs_per_decay");
+        "--learning_rate_decay_factor, --minimum_learning_rate, --num_epochs_per_decay or "
+        "--learning_rate_schedule");
   }
   parse_schedule(*request.piecewise_schedule);
 }
@@ -214,6 +247,8 @@ void LearningRate::use_request(const LearningRateOptions& options) {
   if (request.num_epochs_per_decay > 0) {
     decay_steps_ = whole_steps(steps_per_epoch * request.num_epochs_per_decay);
     decay_factor_ = request.decay_factor;
+    curve_ = request.curve;
+    power_ = request.power;
     minimum_ = request.minimum_learning_rate;
     if (decay_steps_ < 1) {
       throw UsageError(
@@ -234,6 +269,13 @@ double LearningRate::at(std::int64_t global_step) const {
   });
   if (decay_steps_ == 0) {
     return piece->value;
+  }
+  if (curve_ != DecayCurve::exponential) {
+    const double fraction = std::min(
+        static_cast<double>(global_step - ramp_steps_) / static_cast<double>(decay_steps_), 1.0);
+    const double left = curve_ == DecayCurve::cosine ? (1 + std::cos(M_PI * fraction)) / 2
+                                                     : std::pow(1 - fraction, power_);
+    return minimum_ + (piece->value - minimum_) * left;
   }
   const std::int64_t decays = global_step / decay_steps_;
   return std::max(piece->value * std::pow(decay_factor_, static_cast<double>(decays)), minimum_);

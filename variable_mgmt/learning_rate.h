@@ -3,27 +3,41 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/zoo/model_rate.h"
 
 namespace bench {
 
+/// How a rate falls. `f` is the share of the decay that is over, counted from the end of the
+/// warm-up; after the decay it stays 1.
+enum class DecayCurve : std::uint8_t {
+  exponential,  ///< By a factor, at the end of each decay.
+  cosine,       ///< min + (init - min)*(1 + cos(pi*f))/2
+  polynomial,   ///< min + (init - min)*(1 - f)^power
+};
+std::string_view name_of(DecayCurve curve);
+/// Throws InternalError for an unknown name.
+DecayCurve decay_curve_named(std::string_view name);
+
 /// The user's settings of the learning rate; rates are dimensionless, times are epochs.
 struct LearningRateRequest {
   std::optional<double> init_learning_rate = {};
   /// `LR0;E1;LR1;...`: LR0 until epoch E1, then LR1, and so on.
   std::optional<std::string> piecewise_schedule = {};
-  /// Epochs between decays and the factor of each; 0 and 0: no decay.
+  DecayCurve curve = DecayCurve::exponential;
+  /// Epochs of a decay, and its factor if the curve is exponential; 0 and 0: no decay.
   double num_epochs_per_decay = 0;
   double decay_factor = 0;
   double minimum_learning_rate = 0;
+  /// Only for DecayCurve::polynomial.
+  double power = 2;
   /// Epochs of the ramp from 0; only with init_learning_rate or piecewise_schedule.
   double num_warmup_epochs = 0;
 };
 
-/// Throws UsageError for an incomplete decay. If any of the three values is not 0, both decay
-/// values must be above 0 and init_learning_rate must be set.
+/// Throws UsageError for an incomplete decay, or one that does not fit its curve.
 void check_decay(const LearningRateRequest& request);
 
 /// Throws UsageError if a piecewise schedule does not parse or comes with another one.
@@ -61,7 +75,9 @@ class LearningRate {
   /// True if all steps up to and including `global_step` have the same rate.
   [[nodiscard]] bool is_constant_through(std::int64_t global_step) const {
     return (pieces_.size() == 1 || global_step <= pieces_.front().last_step) &&
-           (decay_steps_ == 0 || global_step < decay_steps_) && ramp_steps_ == 0;
+           (decay_steps_ == 0 ||
+            global_step < (curve_ == DecayCurve::exponential ? decay_steps_ : 1)) &&
+           ramp_steps_ == 0;
   }
 
  private:
@@ -77,6 +93,8 @@ class LearningRate {
   std::vector<Piece> pieces_;     // never empty; the last one has no end
   std::int64_t decay_steps_ = 0;  // 0: no decay
   double decay_factor_ = 1;
+  DecayCurve curve_ = DecayCurve::exponential;
+  double power_ = 1;
   double minimum_ = 0;
   std::int64_t ramp_steps_ = 0;
   double ramp_target_ = 0;

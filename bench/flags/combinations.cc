@@ -159,9 +159,11 @@ void check_swept_halves(const std::string& sweep) {
 LearningRateRequest learning_rate_request(const Flags& flags) {
   return {.init_learning_rate = flags.init_learning_rate,
           .piecewise_schedule = flags.piecewise_learning_rate_schedule,
+          .curve = decay_curve_named(flags.learning_rate_schedule),
           .num_epochs_per_decay = flags.num_epochs_per_decay,
           .decay_factor = flags.learning_rate_decay_factor,
           .minimum_learning_rate = flags.minimum_learning_rate,
+          .power = flags.learning_rate_power,
           .num_warmup_epochs = flags.num_learning_rate_warmup_epochs};
 }
 

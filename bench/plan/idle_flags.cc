@@ -62,11 +62,23 @@ std::string unless_optimizer(const Asked& asked, std::string_view name) {
   return !idle.empty() || optimizer == name ? idle : fmt::format("with --optimizer={}", optimizer);
 }
 
-std::string unless_momentum(const Asked& asked) { return unless_optimizer(asked, "momentum"); }
+std::string unless_lars(const Asked& asked) { return unless_optimizer(asked, "lars"); }
+
+std::string unless_momentum(const Asked& asked) {
+  return unless_lars(asked).empty() ? "" : unless_optimizer(asked, "momentum");
+}
 
 std::string unless_rmsprop(const Asked& asked) { return unless_optimizer(asked, "rmsprop"); }
 
 std::string unless_adam(const Asked& asked) { return unless_optimizer(asked, "adam"); }
+
+std::string unless_polynomial(const Asked& asked) {
+  const std::string idle = unless_training(asked);
+  const std::string& schedule = asked.flags.learning_rate_schedule;
+  return !idle.empty() || schedule == "polynomial"
+             ? idle
+             : fmt::format("with --learning_rate_schedule={}", schedule);
+}
 
 std::string unless_rate_is_given(const Asked& asked) {
   const Flags& flags = asked.flags;
@@ -161,6 +173,13 @@ std::string unless_jpegs(const Asked& asked) {
              ? idle
              : fmt::format("with --data_name={}, whose images have one size and no shards",
                            asked.settings.workload.dataset->name);
+}
+
+std::string unless_original_pixels(const Asked& asked) {
+  const std::string idle = unless_jpegs(asked);
+  return !idle.empty() || asked.flags.input_preprocessor == "default"
+             ? idle
+             : fmt::format("with --input_preprocessor={}", asked.flags.input_preprocessor);
 }
 
 std::string unless_cpu(const Asked& asked) {
@@ -311,10 +330,11 @@ constexpr std::array kRules = {
     Rule{"sync_on_finish", if_steps_end_finished},
     Rule{"num_intra_threads", unless_threads},
     Rule{"use_numa_affinity", unless_cpu},
-    Rule{"resize_method", unless_jpegs},
+    Rule{"resize_method", unless_original_pixels},
+    Rule{"input_preprocessor", unless_jpegs},
     Rule{"distortions", unless_data},
     Rule{"fuse_decode_and_crop", unless_jpegs},
-    Rule{"jpeg_dct", unless_jpegs},
+    Rule{"jpeg_dct", unless_original_pixels},
     Rule{"datasets_repeat_cached_sample", unless_data},
     Rule{"datasets_use_prefetch", if_nothing_is_copied_ahead},
     Rule{"datasets_num_private_threads", unless_data},
@@ -341,6 +361,10 @@ constexpr std::array kRules = {
     Rule{"num_learning_rate_warmup_epochs", unless_rate_is_given},
     Rule{"resnet_base_lr", unless_resnets_own_rate},
     Rule{"momentum", unless_momentum},
+    Rule{"lars_trust_coefficient", unless_lars},
+    Rule{"lars_epsilon", unless_lars},
+    Rule{"learning_rate_schedule", unless_training},
+    Rule{"learning_rate_power", unless_polynomial},
     Rule{"rmsprop_decay", unless_rmsprop},
     Rule{"rmsprop_momentum", unless_rmsprop},
     Rule{"rmsprop_epsilon", unless_rmsprop},

@@ -38,6 +38,7 @@ Graph build_run_network(const Workload& workload, std::int64_t batch) {
                         .aux_head = workload.aux_head,
                         .label_smoothing = workload.label_smoothing,
                         .weight_decay = workload.optimizer.weight_decay,
+                        .biases_decay = !std::holds_alternative<LarsRule>(workload.optimizer.rule),
                         .seed = workload.seed});
 }
 

@@ -116,6 +116,10 @@ OptimizerRule rule_of(const Flags& flags) {
                 .epsilon = flags.rmsprop_epsilon};
   } else if (auto* const adam = std::get_if<AdamRule>(&rule)) {
     *adam = {.beta1 = flags.adam_beta1, .beta2 = flags.adam_beta2, .epsilon = flags.adam_epsilon};
+  } else if (auto* const lars = std::get_if<LarsRule>(&rule)) {
+    *lars = {.trust_coefficient = flags.lars_trust_coefficient,
+             .momentum = flags.momentum,
+             .epsilon = flags.lars_epsilon};
   }
   return rule;
 }
@@ -136,6 +140,17 @@ DType dtype_named(std::string_view name) {
   return DType::f32;
 }
 
+/// torchvision's weights of this network need a bicubic resize, those of the others a bilinear one.
+constexpr std::string_view kBicubicModel = "efficientnet_b0";
+
+Preprocessor preprocessor_of(const Flags& flags) {
+  if (flags.input_preprocessor != "torchvision") {
+    return Preprocessor::original;
+  }
+  return flags.model == kBicubicModel ? Preprocessor::torchvision_bicubic
+                                      : Preprocessor::torchvision;
+}
+
 InputSettings input_of(const Flags& flags) {
   InputSettings input{.file = flags.input_file};
   if (!flags.data_dir) {
@@ -143,9 +158,11 @@ InputSettings input_of(const Flags& flags) {
   }
   input.dataset = {
       .data_dir = *flags.data_dir,
+      .preprocessor = preprocessor_of(flags),
       .resize_method = resize_method_from(flags.resize_method),
       .fuse_decode_and_crop = flags.fuse_decode_and_crop,
-      .accurate_dct = flags.jpeg_dct == "accurate",
+      // torchvision decodes with the accurate DCT.
+      .accurate_dct = flags.jpeg_dct == "accurate" || flags.input_preprocessor == "torchvision",
       .num_threads = static_cast<int>(flags.datasets_num_private_threads.value_or(0)),
       .interleave_cycle = static_cast<int>(flags.datasets_parallel_interleave_cycle_length.value_or(
           DatasetOptions{}.interleave_cycle)),
@@ -158,7 +175,9 @@ InputSettings input_of(const Flags& flags) {
 /// The type of the input slots in a run with --data_dir.
 SlotType slot_type_of(const Flags& flags, RunDevice device) {
   const bool automatic = flags.input_transfer == "auto";
-  const bool pixels = automatic ? device == RunDevice::gpu : flags.input_transfer == "uint8";
+  const bool pixels = automatic
+                          ? device == RunDevice::gpu && flags.input_preprocessor != "torchvision"
+                          : flags.input_transfer == "uint8";
   return flags.data_dir && pixels ? SlotType::u8 : SlotType::f32;
 }
 

@@ -75,6 +75,9 @@ results::FlagValues effective_flags(const RunSettings& settings, const ParseResu
   if (workload.reduction) {
     values["gradient_reduction"] = std::string(name_of(*workload.reduction));
   }
+  if (const auto& dataset = workload.input.dataset) {
+    values["jpeg_dct"] = std::string(dataset->accurate_dct ? "accurate" : "original");
+  }
   values["autotune"] = std::string(name_of(settings.execution.autotune));
   values["input_transfer"] = std::string(pixels_travel(settings.execution) ? "uint8" : "float");
   return values;

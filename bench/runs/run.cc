@@ -8,6 +8,18 @@
 #include "models/base/errors.h"
 
 namespace bench {
+namespace {
+
+bool has_lost_a_rank(const World& world) {
+  for (int rank = 0; rank < world.size(); ++rank) {
+    if (world.has_lost(rank)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 RunOutcome run_once(const RunRequest& request, RunHost& host) {
   World& world = *host.world.world;
@@ -26,6 +38,10 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
       status = conclude(begun, *prepared, measured, host);
     }
   } catch (const RunEnded& ended) {
+    if (has_lost_a_rank(world)) {  // Which made the launcher interrupt this one.
+      begun.file.write(results::Status::kFailed, true, world.failure());
+      throw DeviceError(world.failure());
+    }
     SessionResult& session = measured.session;
     // The processes agree only on an interruption of the steps.
     if (host.world.several() && session.stop != Stop::interrupted) {

@@ -55,7 +55,7 @@ while read -r type; do
     case "$type$strategy" in
       *auto_loss_scale*relaxed* | *auto_loss_scale*staged*) continue ;;
     esac
-    for optimizer in sgd momentum rmsprop adam; do
+    for optimizer in sgd momentum rmsprop adam lars; do
       number=$((number + 1))
       case $sample in
         whole) ;;

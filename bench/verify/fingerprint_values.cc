@@ -68,6 +68,7 @@ FingerprintKind kind_of(const Variable& variable) {
     case VariableRole::weight:
       return FingerprintKind::weight_gradients;
     case VariableRole::bias:
+    case VariableRole::undecayed_bias:
       return FingerprintKind::bias_gradients;
     case VariableRole::scale:
       return FingerprintKind::scale_gradients;

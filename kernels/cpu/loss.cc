@@ -183,6 +183,10 @@ double top_k_accuracy(ThreadTeam& team, const TopKAccuracy& args) {
   return hits / static_cast<double>(args.rows);
 }
 
+double sum_of_squares(std::span<const float> tensor) {
+  return HWY_DYNAMIC_DISPATCH(squares)(tensor.data(), tensor.size());
+}
+
 double sum_of_squares(ThreadTeam& team, std::span<const std::span<const float>> tensors) {
   std::int64_t count = 0;
   for (const auto tensor : tensors) {
@@ -197,8 +201,8 @@ double sum_of_squares(ThreadTeam& team, std::span<const std::span<const float>> 
       const std::int64_t begin = std::max(first, mine.begin);
       const std::int64_t end = std::min(last, mine.end);
       if (begin < end) {
-        total += HWY_DYNAMIC_DISPATCH(squares)(tensor.data() + (begin - first),
-                                               static_cast<std::size_t>(end - begin));
+        total += sum_of_squares(tensor.subspan(static_cast<std::size_t>(begin - first),
+                                               static_cast<std::size_t>(end - begin)));
       }
       first = last;
     }

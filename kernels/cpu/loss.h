@@ -51,4 +51,7 @@ double top_k_accuracy(ThreadTeam& team, const TopKAccuracy& args);
 /// elements, added in double.
 double sum_of_squares(ThreadTeam& team, std::span<const std::span<const float>> tensors);
 
+/// The same for one tensor, by this thread.
+double sum_of_squares(std::span<const float> tensor);
+
 }  // namespace bench::cpu

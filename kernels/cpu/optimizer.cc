@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/cpu/loss.h"
 #include "models/base/errors.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -122,6 +123,17 @@ void run_adam(const OptimizerRun& run, const AdamRule& rule, double corrected_ra
   });
 }
 
+void run_lars(const OptimizerRun& run, const LarsRule& rule, double learning_rate) {
+  const Vector rate = all(learning_rate);
+  const Vector momentum = all(rule.momentum);
+  float* const steps = run.slot(0);
+  update_each(run, [&](Vector g, Vector variable, std::size_t i, auto lanes) HWY_ATTR {
+    const Vector a = hn::MulAdd(momentum, load(steps + i, lanes), hn::Mul(rate, g));
+    store(a, steps + i, lanes);
+    return hn::Sub(variable, a);
+  });
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace bench::cpu
@@ -134,6 +146,7 @@ HWY_EXPORT(run_sgd);
 HWY_EXPORT(run_momentum);
 HWY_EXPORT(run_rmsprop);
 HWY_EXPORT(run_adam);
+HWY_EXPORT(run_lars);
 
 namespace {
 
@@ -153,6 +166,10 @@ void apply(const AdamRule& rule, const OptimizerRun& run, const UpdateScalars& s
   const auto t = static_cast<double>(scalars.update);
   const double correction = std::sqrt(1 - std::pow(rule.beta2, t)) / (1 - std::pow(rule.beta1, t));
   HWY_DYNAMIC_DISPATCH(run_adam)(run, rule, scalars.learning_rate * correction);
+}
+
+void apply(const LarsRule& rule, const OptimizerRun& run, const UpdateScalars& scalars) {
+  HWY_DYNAMIC_DISPATCH(run_lars)(run, rule, scalars.learning_rate);
 }
 
 /// The boundary of a thread's share in a segment of `count` elements: tiles stay whole.
@@ -195,17 +212,58 @@ OptimizerKernel::OptimizerKernel(const OptimizerSettings& settings,
       copiers.emplace_back(copy.order, copy.dtype);
     }
   }
+  if (!std::holds_alternative<LarsRule>(settings_.rule)) {
+    return;
+  }
+  rate_factors_.resize(segments_.size(), 1);
+  constexpr std::size_t kPart = std::size_t{1} << 16U;
+  for (std::size_t number = 0; number < segments_.size(); ++number) {
+    const OptimizerSegment& segment = segments_[number];
+    for (std::size_t begin = 0; segment.decayed && begin < segment.count; begin += kPart) {
+      norm_parts_.push_back({.segment = number,
+                             .offset = segment.offset + begin,
+                             .count = std::min(kPart, segment.count - begin)});
+    }
+  }
+}
+
+void OptimizerKernel::find_trust_ratios(ThreadTeam& team, const LarsRule& rule,
+                                        const float* variables, const float* gradients,
+                                        double gradient_scale) {
+  team.for_ranges(static_cast<std::int64_t>(norm_parts_.size()), 1, [&](Range range) {
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      NormPart& part = norm_parts_[static_cast<std::size_t>(i)];
+      part.variables = sum_of_squares({variables + part.offset, part.count});
+      part.gradients = sum_of_squares({gradients + part.offset, part.count});
+    }
+  });
+  for (std::size_t i = 0; i < norm_parts_.size();) {
+    const std::size_t segment = norm_parts_[i].segment;
+    double of_variables = 0;
+    double of_gradients = 0;
+    for (; i < norm_parts_.size() && norm_parts_[i].segment == segment; ++i) {
+      of_variables += norm_parts_[i].variables;
+      of_gradients += norm_parts_[i].gradients;
+    }
+    rate_factors_[segment] = trust_ratio(rule, settings_.weight_decay, std::sqrt(of_variables),
+                                         std::sqrt(of_gradients) * gradient_scale);
+  }
 }
 
 void OptimizerKernel::update(ThreadTeam& team, const OptimizerMemory& memory,
-                             const UpdateScalars& scalars) const {
+                             const UpdateScalars& scalars) {
   check_slots(settings_.rule, memory.slots.size());
   check(memory.copies != nullptr ||
             std::all_of(segments_.begin(), segments_.end(),
                         [](const OptimizerSegment& segment) { return segment.copies.empty(); }),
         "optimizer: the memory for the copies is missing");
   const void* const decaying = memory.decaying == nullptr ? memory.variables : memory.decaying;
-  const auto update = [&](const OptimizerSegment& segment, std::size_t begin, std::size_t count) {
+  if (const auto* const lars = std::get_if<LarsRule>(&settings_.rule)) {
+    find_trust_ratios(team, *lars, static_cast<const float*>(decaying),
+                      static_cast<const float*>(memory.gradients), scalars.gradient_scale);
+  }
+  const auto update = [&](std::size_t number, std::size_t begin, std::size_t count) {
+    const OptimizerSegment& segment = segments_[number];
     const std::size_t place = segment.offset + begin;
     OptimizerRun run{.count = count,
                      .variables = static_cast<float*>(memory.variables) + place,
@@ -220,7 +278,11 @@ void OptimizerKernel::update(ThreadTeam& team, const OptimizerMemory& memory,
     if (settings_.clip) {
       run.clip = static_cast<float>(*settings_.clip);
     }
-    std::visit([&](const auto& rule) { apply(rule, run, scalars); }, settings_.rule);
+    UpdateScalars of_segment = scalars;
+    if (!rate_factors_.empty()) {
+      of_segment.learning_rate *= rate_factors_[number];
+    }
+    std::visit([&](const auto& rule) { apply(rule, run, of_segment); }, settings_.rule);
     return run.variables;
   };
   for_parts(team, segments_, [&](std::size_t number, std::size_t begin, std::size_t count) {
@@ -230,7 +292,7 @@ void OptimizerKernel::update(ThreadTeam& team, const OptimizerMemory& memory,
     const std::size_t most = segment.copies.empty() ? count : kFew;
     for (std::size_t i = begin; i < begin + count; i += most) {
       const std::size_t some = std::min(most, begin + count - i);
-      const float* const variables = update(segment, i, some);
+      const float* const variables = update(number, i, some);
       for (std::size_t c = 0; c < segment.copies.size(); ++c) {
         copiers_[number][c].copy(
             variables, i, some,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "models/base/errors.h"
 #include "models/base/half.h"
@@ -47,6 +48,17 @@ double step(const AdamRule& rule, const UpdateScalars& scalars, const Element& e
   const double rate = scalars.learning_rate * std::sqrt(1 - std::pow(rule.beta2, t)) /
                       (1 - std::pow(rule.beta1, t));
   return rate * m / (std::sqrt(v) + rule.epsilon);
+}
+
+double step(const LarsRule& rule, const UpdateScalars& scalars, const Element& element) {
+  double& a = element.slots[0];
+  a = rule.momentum * a + scalars.learning_rate * element.gradient;
+  return a;
+}
+
+template <class T>
+double norm_of(const T* values, std::size_t count) {
+  return std::sqrt(std::inner_product(values, values + count, values, 0.0));
 }
 
 template <class T>
@@ -96,11 +108,18 @@ class ReferenceOptimizer : public Optimizer {
  private:
   template <class Rule>
   void update(const Rule& rule, const OptimizerSegment& segment, const OptimizerMemory& memory,
-              const UpdateScalars& scalars) const {
+              UpdateScalars scalars) const {
     auto* const variables = static_cast<T*>(memory.variables);
     const auto* const gradients = static_cast<const T*>(memory.gradients);
     const auto* const decaying =
         memory.decaying == nullptr ? variables : static_cast<const T*>(memory.decaying);
+    if constexpr (std::is_same_v<Rule, LarsRule>) {
+      if (segment.decayed) {
+        scalars.learning_rate *= trust_ratio(
+            rule, settings_.weight_decay, norm_of(decaying + segment.offset, segment.count),
+            norm_of(gradients + segment.offset, segment.count) * scalars.gradient_scale);
+      }
+    }
     std::vector<double> slots(memory.slots.size());
     for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i) {
       const double w = variables[i];

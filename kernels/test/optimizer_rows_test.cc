@@ -18,6 +18,7 @@ TEST(OptimizerRows, GiveSlotsTheirFirstValues) {
   EXPECT_EQ(row_of(MomentumRule{}).first_values, std::vector<double>({0}));
   EXPECT_EQ(row_of(RmspropRule{}).first_values, std::vector<double>({1, 0}));
   EXPECT_EQ(row_of(AdamRule{}).first_values, std::vector<double>({0, 0}));
+  EXPECT_EQ(row_of(LarsRule{}).first_values, std::vector<double>({0}));
 }
 
 TEST(OptimizerRows, GiveTheBytesOfSlotsAndUpdates) {
@@ -28,6 +29,7 @@ TEST(OptimizerRows, GiveTheBytesOfSlotsAndUpdates) {
   EXPECT_EQ(update_bytes({.rule = SgdRule{}}, 10), 120U);
   EXPECT_EQ(update_bytes({.rule = MomentumRule{}}, 10), 200U);
   EXPECT_EQ(update_bytes({.rule = RmspropRule{}}, 10), 280U);
+  EXPECT_EQ(update_bytes({.rule = LarsRule{}}, 10), 280U);
   EXPECT_EQ(update_bytes({.rule = AdamRule{}, .dtype = DType::f64}, 10), 560U);
 }
 

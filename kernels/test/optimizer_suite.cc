@@ -35,6 +35,11 @@ std::vector<OptimizerCase> optimizer_cases() {
                     .weight_decay = 1e-2,
                     .clip = 0.75},
        .gradient_scale = 0.125},
+      {.name = "lars_all",
+       .settings = {.rule = LarsRule{.trust_coefficient = 0.5, .momentum = 0.8, .epsilon = 0.25},
+                    .weight_decay = 1e-2,
+                    .clip = 0.75},
+       .gradient_scale = 0.125},
   };
   for (const OptimizerRow& row : all_optimizers()) {
     cases.push_back({.name = std::string(row.name), .settings = {.rule = row.rule}});

@@ -57,6 +57,8 @@ enum class VariableRole : std::uint8_t {
   /// The filters of a convolution or the matrix of a fully connected layer.
   weight,
   bias,
+  /// A bias that is not in the L2 sum.
+  undecayed_bias,
   /// Batch norm's gamma, which multiplies what is normalised, and beta, which is added.
   scale,
   shift,
@@ -75,7 +77,8 @@ struct Variable {
 
   /// Returns true if training changes it.
   [[nodiscard]] bool trainable() const {
-    return decayed() || role == VariableRole::scale || role == VariableRole::shift;
+    return decayed() || role == VariableRole::undecayed_bias || role == VariableRole::scale ||
+           role == VariableRole::shift;
   }
   /// Returns true if the L2 sum includes it.
   [[nodiscard]] bool decayed() const {

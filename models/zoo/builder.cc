@@ -96,8 +96,8 @@ ValueId NetworkBuilder::conv(const std::string& path, ValueId x, const ConvSpec&
     return y;
   }
   const ValueId bias =
-      graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {spec.channels}},
-                          VariableRole::bias, {.mean = spec.bias_value});
+      graph_.add_variable(path + ".bias", {.dtype = dtype, .shape = {spec.channels}}, bias_role(),
+                          {.mean = spec.bias_value});
   return graph_.add_node(kBiasAdd, path + "/bias", {}, {y, bias})[0];
 }
 
@@ -236,9 +236,13 @@ ValueId NetworkBuilder::fully_connected(const std::string& path, ValueId x,
   const Initializer bias_initial =
       spec.bias_initial ? spec.bias_initial(fans) : Initializer{.mean = spec.bias_value};
   const ValueId bias = graph_.add_variable(
-      path + ".bias", {.dtype = dtype, .shape = {spec.outputs}}, VariableRole::bias, bias_initial);
+      path + ".bias", {.dtype = dtype, .shape = {spec.outputs}}, bias_role(), bias_initial);
   const ValueId y = graph_.add_node(kFullyConnected, path, FullyConnectedAttributes{}, {x, w})[0];
   return graph_.add_node(kBiasAdd, path + "/bias", {}, {y, bias})[0];
+}
+
+VariableRole NetworkBuilder::bias_role() const {
+  return options_.biases_decay ? VariableRole::bias : VariableRole::undecayed_bias;
 }
 
 ValueId NetworkBuilder::step() {

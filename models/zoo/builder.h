@@ -86,8 +86,9 @@ struct BuilderOptions {
   /// True if a model with an auxiliary head should also return its logits.
   bool aux_head = false;
   std::uint64_t seed = 0;
-  /// Same as in NetworkOptions.
+  /// Both the same as in NetworkOptions.
   std::int64_t first_image = 0;
+  bool biases_decay = true;
 };
 
 /// Adds layers to a graph: values in, values out. Variables are named after the given module path,
@@ -149,6 +150,7 @@ class NetworkBuilder {
   [[nodiscard]] const AuxLogits& aux_logits() const { return aux_; }
 
  private:
+  [[nodiscard]] VariableRole bias_role() const;
   /// The step number, which dropout needs; a graph input with that name.
   ValueId step();
 

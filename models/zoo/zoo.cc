@@ -57,7 +57,8 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
                                  .training = options.training,
                                  .aux_head = options.aux_head && options.training,
                                  .seed = options.seed,
-                                 .first_image = options.first_image});
+                                 .first_image = options.first_image,
+                                 .biases_decay = options.biases_decay});
   const ValueId logits = model.build(builder, images);
   const NetworkBuilder::AuxLogits& aux = builder.aux_logits();
   if (options.aux_head && options.training && !aux.logits.valid()) {

@@ -211,6 +211,7 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
       .output = {.width = static_cast<int>(spec.width), .height = static_cast<int>(spec.height)},
       .layout = spec.layout,
       .training = options.training,
+      .preprocessor = options.preprocessor,
       .method = options.resize_method,
       .dct = options.accurate_dct ? DctMethod::accurate : DctMethod::fast,
       .fused = options.fuse_decode_and_crop};

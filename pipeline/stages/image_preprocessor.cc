@@ -1,6 +1,8 @@
 #include "pipeline/stages/image_preprocessor.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "models/base/errors.h"
 
@@ -15,6 +17,39 @@ Interpolation interpolation_of(ResizeMethod method) {
   return method == ResizeMethod::nearest ? Interpolation::nearest : Interpolation::bilinear;
 }
 
+/// torchvision's presets resize the shorter side to 256 for networks of 224.
+constexpr int kTorchvisionSide = 256;
+constexpr int kTorchvisionCrop = 224;
+constexpr std::array<float, 3> kTorchvisionMeans{0.485F, 0.456F, 0.406F};
+constexpr std::array<float, 3> kTorchvisionDeviations{0.229F, 0.224F, 0.225F};
+
+/// The size to which torchvision's Resize brings an image whose centre of `output` is then cut out.
+ImageSize torchvision_size(ImageSize image, ImageSize output) {
+  const int side = std::min(output.width, output.height) * kTorchvisionSide / kTorchvisionCrop;
+  const int shorter = std::min(image.width, image.height);
+  const auto scaled = [&](int length) {
+    return length == shorter
+               ? side
+               : static_cast<int>(static_cast<double>(std::int64_t{side} * length) / shorter);
+  };
+  return {.width = scaled(image.width), .height = scaled(image.height)};
+}
+
+/// The first position of a centre of `count`: rounded to nearest, ties to even.
+int torchvision_begin(int size, int count) {
+  return static_cast<int>(std::lrint((size - count) / 2.0));
+}
+
+/// The network's input for each pixel value of a channel.
+std::array<float, 256> torchvision_inputs(std::size_t channel) {
+  std::array<float, 256> inputs{};
+  for (std::size_t pixel = 0; pixel < inputs.size(); ++pixel) {
+    inputs.at(pixel) = (static_cast<float>(pixel) / 255.0F - kTorchvisionMeans.at(channel)) /
+                       kTorchvisionDeviations.at(channel);
+  }
+  return inputs;
+}
+
 }  // namespace
 
 ImagePreprocessor::ImagePreprocessor(const PreprocessOptions& options)
@@ -24,13 +59,17 @@ ImagePreprocessor::ImagePreprocessor(const PreprocessOptions& options)
   check(options.method == ResizeMethod::bilinear || options.method == ResizeMethod::nearest ||
             options.method == ResizeMethod::crop,
         "the resize method is not built");
+  check(options.preprocessor == Preprocessor::original || !options.training,
+        "torchvision's preprocessing is for evaluation");
 }
 
 JpegHeader ImagePreprocessor::decode(std::string_view jpeg, std::span<const RelativeBox> boxes,
                                      RandomStream random) {
   const JpegHeader header = decoder_.open(jpeg);
   const ImageSize image{.width = header.width, .height = header.height};
-  if (options_.training) {
+  if (options_.preprocessor != Preprocessor::original) {
+    plan_torchvision(image);
+  } else if (options_.training) {
     plan_training(image, boxes, random);
   } else {
     plan_evaluation(image);
@@ -45,17 +84,33 @@ JpegHeader ImagePreprocessor::decode(std::string_view jpeg, std::span<const Rela
                .height = window_.height,
                .stride = whole.stride};
   }
-  if (options_.method == ResizeMethod::crop) {
+  if (options_.preprocessor == Preprocessor::original && options_.method == ResizeMethod::crop) {
     pad();
   }
   return header;
 }
 
 void ImagePreprocessor::pack(float* output) {
+  if (options_.preprocessor != Preprocessor::original) {
+    static const std::array kInputs{torchvision_inputs(0), torchvision_inputs(1),
+                                    torchvision_inputs(2)};
+    const auto pixels = antialiased_.run(pixels_, weighted_columns_, weighted_rows_);
+    const std::size_t area = pixels.size() / kInputs.size();
+    const bool planes = options_.layout == SlotLayout::nchw;
+    for (std::size_t c = 0; c < kInputs.size(); ++c) {
+      float* out = planes ? output + c * area : output + c;
+      for (std::size_t i = 0; i < area; ++i, out += planes ? 1 : kInputs.size()) {
+        *out = kInputs[c][pixels[i * kInputs.size() + c]];
+      }
+    }
+    return;
+  }
   resizer_.run(pixels_, columns_, rows_, options_.layout, output);
 }
 
 void ImagePreprocessor::pack(std::uint8_t* output) {
+  check(options_.preprocessor == Preprocessor::original,
+        "torchvision's preprocessing writes only floats");
   resizer_.run(pixels_, columns_, rows_, output);
 }
 
@@ -116,6 +171,30 @@ void ImagePreprocessor::plan_evaluation(ImageSize image) {
              .height = rows_.highest() - rows_.lowest() + 1};
   columns_.shift(window_.x);
   rows_.shift(window_.y);
+}
+
+void ImagePreprocessor::plan_torchvision(ImageSize image) {
+  const ImageSize& output = options_.output;
+  const ImageSize resized = torchvision_size(image, output);
+  const ResizeFilter filter = options_.preprocessor == Preprocessor::torchvision_bicubic
+                                  ? ResizeFilter::cubic
+                                  : ResizeFilter::triangle;
+  weighted_columns_ = antialiased_taps({.from = image.width,
+                                        .to = resized.width,
+                                        .begin = torchvision_begin(resized.width, output.width),
+                                        .count = output.width},
+                                       filter);
+  weighted_rows_ = antialiased_taps({.from = image.height,
+                                     .to = resized.height,
+                                     .begin = torchvision_begin(resized.height, output.height),
+                                     .count = output.height},
+                                    filter);
+  window_ = {.x = weighted_columns_.lowest(),
+             .y = weighted_rows_.lowest(),
+             .width = weighted_columns_.highest() - weighted_columns_.lowest() + 1,
+             .height = weighted_rows_.highest() - weighted_rows_.lowest() + 1};
+  weighted_columns_.shift(window_.x);
+  weighted_rows_.shift(window_.y);
 }
 
 void ImagePreprocessor::pad() {

@@ -8,6 +8,7 @@
 #include "models/base/philox.h"
 #include "pipeline/formats/jpeg_decoder.h"
 #include "pipeline/input.h"
+#include "pipeline/stages/antialiased_resize.h"
 #include "pipeline/stages/crop_window.h"
 #include "pipeline/stages/resize.h"
 
@@ -17,6 +18,7 @@ struct PreprocessOptions {
   ImageSize output;
   SlotLayout layout = SlotLayout::nchw;
   bool training = true;
+  Preprocessor preprocessor = Preprocessor::original;
   ResizeMethod method = ResizeMethod::bilinear;  ///< bilinear, nearest or crop
   DctMethod dct = DctMethod::fast;
   /// True: only the window that the crop keeps is decoded. False: the whole image. The pixels are
@@ -35,7 +37,7 @@ class ImagePreprocessor {
   JpegHeader decode(std::string_view jpeg, std::span<const RelativeBox> boxes, RandomStream random);
   /// Writes the image decoded last: 3 x height x width floats in the layout.
   void pack(float* output);
-  /// Writes it in u8, not normalised, and always in NHWC.
+  /// Writes it in u8, not normalised, and always in NHWC. Only for Preprocessor::original.
   void pack(std::uint8_t* output);
 
   /// The number of warnings that the decoder has given so far.
@@ -46,6 +48,7 @@ class ImagePreprocessor {
   [[nodiscard]] ImageSize evaluation_size(ImageSize image) const;
   void plan_training(ImageSize image, std::span<const RelativeBox> boxes, RandomStream& random);
   void plan_evaluation(ImageSize image);
+  void plan_torchvision(ImageSize image);
   void pad();
 
   PreprocessOptions options_;
@@ -54,6 +57,10 @@ class ImagePreprocessor {
   PixelWindow window_;  ///< the part of the image that the crop keeps
   AxisTaps columns_;    ///< within the window
   AxisTaps rows_;
+  /// The same for torchvision's preprocessing.
+  AntialiasedResizer antialiased_;
+  WeightedTaps weighted_columns_;
+  WeightedTaps weighted_rows_;
   RgbxView pixels_;
   std::vector<std::uint32_t> padded_;
 };

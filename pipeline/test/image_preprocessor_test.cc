@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -113,6 +114,46 @@ TEST(Training, KeepsWhiteWhiteAndBlackBlack) {
         }
       }
     }
+  }
+}
+
+TEST(Torchvision, ResizesTheShorterSideAndNormalisesTheCentre) {
+  const ImageSize image{.width = 121, .height = 93};
+  const std::string jpeg = test::wavy_jpeg({.width = image.width, .height = image.height});
+  PreprocessOptions options{.output = {.width = 28, .height = 28},
+                            .layout = SlotLayout::nhwc,
+                            .training = false,
+                            .preprocessor = Preprocessor::torchvision,
+                            .dct = DctMethod::accurate};
+  JpegDecoder decoder(DctMethod::accurate);
+  decoder.open(jpeg);
+  const RgbxView whole = decoder.decode({.x = 0, .y = 0, .width = 121, .height = 93});
+  for (const ResizeFilter filter : {ResizeFilter::triangle, ResizeFilter::cubic}) {
+    // 28 * 256 / 224 = 32 pixels high and 32 * 121 / 93 = 41.6, cut to 41, wide. The centre begins
+    // at 6.5, rounded to the even 6, and at 2.
+    AntialiasedResizer resizer;
+    const auto pixels = resizer.run(
+        whole, antialiased_taps({.from = 121, .to = 41, .begin = 6, .count = 28}, filter),
+        antialiased_taps({.from = 93, .to = 32, .begin = 2, .count = 28}, filter));
+    constexpr std::array kMeans{0.485F, 0.456F, 0.406F};
+    constexpr std::array kDeviations{0.229F, 0.224F, 0.225F};
+    std::vector<float> expected;
+    for (std::size_t i = 0; i < pixels.size(); ++i) {
+      expected.push_back((static_cast<float>(pixels[i]) / 255.0F - kMeans.at(i % 3)) /
+                         kDeviations.at(i % 3));
+    }
+    options.preprocessor = filter == ResizeFilter::cubic ? Preprocessor::torchvision_bicubic
+                                                         : Preprocessor::torchvision;
+    options.layout = SlotLayout::nhwc;
+    EXPECT_EQ(preprocess(options, jpeg), expected);
+    options.layout = SlotLayout::nchw;
+    const auto planes = preprocess(options, jpeg);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ(planes[i % 3 * 28 * 28 + i / 3], expected[i]) << i;
+    }
+    options.fused = false;
+    EXPECT_EQ(preprocess(options, jpeg), planes);
+    options.fused = true;
   }
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "models/base/errors.h"
 
 namespace bench {
@@ -192,6 +194,63 @@ TEST(LearningRate, DecaysToTheMinimum) {
   EXPECT_EQ(rate.at(15), 1);
   EXPECT_EQ(rate.at(30), 0.75);
   EXPECT_EQ(rate.at(3000), 0.75);
+}
+
+// 8 steps per epoch: a warm-up of 8 steps, then a decay of 16.
+LearningRate smooth(DecayCurve curve, double power = 2) {
+  return requested({.init_learning_rate = 2,
+                    .curve = curve,
+                    .num_epochs_per_decay = 2,
+                    .minimum_learning_rate = 0.5,
+                    .power = power,
+                    .num_warmup_epochs = 1},
+                   4, 32);
+}
+
+TEST(LearningRate, CosineFallsFromTheEndOfTheWarmUpToTheMinimum) {
+  const LearningRate rate = smooth(DecayCurve::cosine);
+  EXPECT_DOUBLE_EQ(rate.at(4), 1);
+  EXPECT_DOUBLE_EQ(rate.at(8), 2);
+  EXPECT_DOUBLE_EQ(rate.at(12), 0.5 + 1.5 * (1 + std::sqrt(0.5)) / 2);
+  EXPECT_DOUBLE_EQ(rate.at(16), 1.25);
+  EXPECT_DOUBLE_EQ(rate.at(24), 0.5);
+  EXPECT_DOUBLE_EQ(rate.at(1000), 0.5);
+}
+
+TEST(LearningRate, PolynomialFallsWithItsPower) {
+  EXPECT_DOUBLE_EQ(smooth(DecayCurve::polynomial).at(16), 0.5 + 1.5 * 0.25);
+  EXPECT_DOUBLE_EQ(smooth(DecayCurve::polynomial, 1).at(12), 0.5 + 1.5 * 0.75);
+  EXPECT_DOUBLE_EQ(smooth(DecayCurve::polynomial, 1).at(24), 0.5);
+}
+
+TEST(LearningRate, SmoothCurvesAreNeverConstantForLong) {
+  const LearningRate rate = requested(
+      {.init_learning_rate = 2, .curve = DecayCurve::cosine, .num_epochs_per_decay = 2}, 4, 32);
+  EXPECT_TRUE(rate.is_constant_through(0));
+  EXPECT_FALSE(rate.is_constant_through(1));
+}
+
+TEST(LearningRate, RefusesCurvesThatAreIncomplete) {
+  const auto error = [](const LearningRateRequest& request) {
+    return usage_error([&] { check_decay(request); });
+  };
+  EXPECT_EQ(error({.curve = DecayCurve::cosine, .num_epochs_per_decay = 2}),
+            "--learning_rate_schedule=cosine needs --init_learning_rate and "
+            "--num_epochs_per_decay above 0, the epochs until the lowest rate");
+  EXPECT_EQ(error({.init_learning_rate = 1, .curve = DecayCurve::polynomial}),
+            "--learning_rate_schedule=polynomial needs --init_learning_rate and "
+            "--num_epochs_per_decay above 0, the epochs until the lowest rate");
+  EXPECT_EQ(error({.init_learning_rate = 1,
+                   .curve = DecayCurve::cosine,
+                   .num_epochs_per_decay = 2,
+                   .decay_factor = 0.5}),
+            "--learning_rate_decay_factor=0.5 is for --learning_rate_schedule=exponential, not "
+            "cosine");
+  EXPECT_EQ(error({.init_learning_rate = 1,
+                   .curve = DecayCurve::cosine,
+                   .num_epochs_per_decay = 2,
+                   .minimum_learning_rate = 3}),
+            "--minimum_learning_rate=3 is above --init_learning_rate=1; accepted: at most that");
 }
 
 TEST(LearningRate, PiecewiseRateChangesAtItsEpochs) {

@@ -17,6 +17,23 @@ using test::random_floats;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
+/// LARS's factor of the learning rate, otherwise 1.
+double rate_factor(const OptimizerSettings& settings, const OptimizerSegment& segment,
+                   const std::vector<double>& variables, const std::vector<float>& gradients,
+                   double gradient_scale) {
+  const auto* const lars = std::get_if<LarsRule>(&settings.rule);
+  if (lars == nullptr || !segment.decayed || segment.count == 0) {
+    return 1;
+  }
+  double w = 0;
+  double g = 0;
+  for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i) {
+    w = std::hypot(w, variables[i]);
+    g = std::hypot(g, gradients[i] * gradient_scale);
+  }
+  return lars->trust_coefficient * w / (g + settings.weight_decay * w + lars->epsilon);
+}
+
 /// The formulas of kernels/optimizer.h, element by element in double.
 struct Oracle {
   std::vector<double> variables;
@@ -25,12 +42,14 @@ struct Oracle {
   void step(const OptimizerSettings& settings, std::span<const OptimizerSegment> segments,
             const std::vector<float>& gradients, const UpdateScalars& scalars) {
     for (const OptimizerSegment& segment : segments) {
+      const double factor =
+          rate_factor(settings, segment, variables, gradients, scalars.gradient_scale);
       for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i) {
         double& w = variables[i];
         double g = static_cast<double>(gradients[i]) * scalars.gradient_scale +
                    (segment.decayed ? settings.weight_decay * w : 0);
         g = settings.clip ? std::clamp(g, -*settings.clip, *settings.clip) : g;
-        const double rate = scalars.learning_rate;
+        const double rate = scalars.learning_rate * factor;
         double& first = slots[0][i];
         double& second = slots[1][i];
         if (std::holds_alternative<SgdRule>(settings.rule)) {
@@ -49,6 +68,9 @@ struct Oracle {
           const double corrected =
               rate * std::sqrt(1 - std::pow(adam->beta2, t)) / (1 - std::pow(adam->beta1, t));
           w -= corrected * first / (std::sqrt(second) + adam->epsilon);
+        } else if (const auto* lars = std::get_if<LarsRule>(&settings.rule)) {
+          first = lars->momentum * first + rate * g;
+          w -= first;
         }
       }
     }
@@ -72,8 +94,10 @@ TEST(OptimizerKernel, FollowsTheFormulasAcrossSegments) {
                                                {.offset = 8, .count = 1, .decayed = false},
                                                {.offset = 16, .count = 3001},
                                                {.offset = 3024, .count = 0},
-                                               {.offset = 3024, .count = 2100, .decayed = false}};
-  constexpr std::int64_t kCount = 5124;
+                                               {.offset = 3024, .count = 2100, .decayed = false},
+                                               // More than one part of LARS's norms.
+                                               {.offset = 5124, .count = 70000}};
+  constexpr std::int64_t kCount = 75124;
   const std::vector<OptimizerSettings> all_settings{
       {.rule = SgdRule{}},
       {.rule = SgdRule{}, .weight_decay = 0.01, .clip = 0.1},
@@ -85,6 +109,10 @@ TEST(OptimizerKernel, FollowsTheFormulasAcrossSegments) {
        .clip = 0.1},
       {.rule = AdamRule{}},
       {.rule = AdamRule{.beta1 = 0.8, .beta2 = 0.9, .epsilon = 0.01},
+       .weight_decay = 0.01,
+       .clip = 0.1},
+      {.rule = LarsRule{}},
+      {.rule = LarsRule{.trust_coefficient = 0.5, .momentum = 0.8, .epsilon = 0.25},
        .weight_decay = 0.01,
        .clip = 0.1}};
   const auto start = random_floats(kCount, 1);
@@ -99,7 +127,7 @@ TEST(OptimizerKernel, FollowsTheFormulasAcrossSegments) {
       for (std::size_t slot = 0; slot < row.slots(); ++slot) {
         oracle.slots[slot].assign(at(kCount), row.first_values[slot]);
       }
-      const OptimizerKernel kernel(settings, segments);
+      OptimizerKernel kernel(settings, segments);
       kernel.reset(team, slots.places);
       for (std::uint64_t step = 1; step <= 3; ++step) {
         const UpdateScalars scalars{.learning_rate = 0.1 / static_cast<double>(step),
@@ -157,7 +185,7 @@ TEST(OptimizerKernel, GivesTheSameBitsForEveryTeamSize) {
       const GuardedFloats variables(random_floats(kCount, 1)), gradients(random_floats(kCount, 2));
       const test::GuardedTensor copies(DType::bf16, std::vector<float>(at(kCount), 7));
       const Slots slots(row.slots(), kCount);
-      const OptimizerKernel kernel({.rule = row.rule, .weight_decay = 1e-4}, segments);
+      OptimizerKernel kernel({.rule = row.rule, .weight_decay = 1e-4}, segments);
       kernel.reset(team, slots.places);
       kernel.update(team,
                     {.variables = variables.data(),
@@ -191,14 +219,14 @@ TEST(OptimizerKernel, ClipKeepsNaN) {
 
 TEST(OptimizerKernel, RefusesMomentumWithoutSlots) {
   ThreadTeam team({0}, false);
-  const OptimizerKernel kernel({.rule = MomentumRule{}}, {});
+  OptimizerKernel kernel({.rule = MomentumRule{}}, {});
   EXPECT_THROW(kernel.update(team, {}, {}), InternalError);
   EXPECT_THROW(kernel.reset(team, {}), InternalError);
 }
 
 TEST(OptimizerKernel, RefusesCopiesWithoutMemory) {
   ThreadTeam team({0}, false);
-  const OptimizerKernel kernel({}, {{.offset = 0, .count = 4, .copies = {{.offset = 0}}}});
+  OptimizerKernel kernel({}, {{.offset = 0, .count = 4, .copies = {{.offset = 0}}}});
   EXPECT_THROW(kernel.update(team, {}, {}), InternalError);
 }
 

@@ -7,7 +7,7 @@
 
 namespace bench::cuda {
 
-/// A table in device memory, written once at construction and read by kernels.
+/// A table in device memory with the values from its construction, until kernels write others.
 template <class T>
 class DeviceTable {
  public:
@@ -26,7 +26,7 @@ class DeviceTable {
   DeviceTable& operator=(const DeviceTable&) = delete;
   ~DeviceTable() { static_cast<void>(cudaFree(data_)); }
 
-  [[nodiscard]] const T* data() const { return static_cast<const T*>(data_); }
+  [[nodiscard]] T* data() const { return static_cast<T*>(data_); }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:

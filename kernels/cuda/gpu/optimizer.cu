@@ -1,5 +1,6 @@
 #include "kernels/cuda/gpu/optimizer.h"
 
+#include "kernels/cuda/gpu/block_reduction.h"
 #include "kernels/cuda/gpu/element.h"
 #include "kernels/cuda/gpu/optimizer_rules.h"
 
@@ -72,6 +73,9 @@ __global__ void __launch_bounds__(kLanes)
   if (threadIdx.x == 0) {
     const UpdateScalars given = scalars_of(*arguments.state);
     scalars[0] = rule.rate(given);
+    if (arguments.tables.rate_factors != nullptr) {
+      scalars[0] *= arguments.tables.rate_factors[arguments.tables.chunks[blockIdx.x].segment];
+    }
     scalars[1] = static_cast<float>(given.gradient_scale);
   }
   __syncthreads();
@@ -120,6 +124,56 @@ __global__ void __launch_bounds__(kLanes)
       }
     }
   });
+}
+
+template <int kElements>
+__device__ float sum_of_squares(const Pack<float, kElements>& pack, float sum) {
+  for (int j = 0; j < kElements; ++j) {
+    sum = fmaf(pack.values[j], pack.values[j], sum);
+  }
+  return sum;
+}
+
+__global__ void __launch_bounds__(kLanes)
+    squares_kernel(OptimizerTables tables, const float* __restrict__ variables,
+                   const float* __restrict__ gradients) {
+  float of_variables = 0;
+  float of_gradients = 0;
+  for_my_elements(tables.chunks[blockIdx.x], [&](auto pack, std::int64_t place) {
+    constexpr int kElements = decltype(pack)::value;
+    of_variables = sum_of_squares(load_pack<kElements>(variables + place), of_variables);
+    of_gradients = sum_of_squares(load_pack<kElements>(gradients + place), of_gradients);
+  });
+  of_variables = combined_over_block(of_variables, Sum());
+  of_gradients = combined_over_block(of_gradients, Sum());
+  if (threadIdx.x == 0) {
+    tables.squares[2 * blockIdx.x] = of_variables;
+    tables.squares[2 * blockIdx.x + 1] = of_gradients;
+  }
+}
+
+__global__ void __launch_bounds__(kLanes)
+    trust_ratios_kernel(OptimizerTables tables, LarsRule rule, double weight_decay,
+                        const StepState* state) {
+  const OptimizerChunks chunks = tables.segments[blockIdx.x];
+  float of_variables = 0;
+  float of_gradients = 0;
+  for (int i = static_cast<int>(threadIdx.x); i < chunks.count;
+       i += static_cast<int>(blockDim.x)) {
+    of_variables += tables.squares[2 * (chunks.first + i)];
+    of_gradients += tables.squares[2 * (chunks.first + i) + 1];
+  }
+  of_variables = combined_over_block(of_variables, Sum());
+  of_gradients = combined_over_block(of_gradients, Sum());
+  if (threadIdx.x == 0) {
+    const double gradient_norm =
+        std::sqrt(static_cast<double>(of_gradients)) * scalars_of(*state).gradient_scale;
+    const double variable_norm = std::sqrt(static_cast<double>(of_variables));
+    tables.rate_factors[blockIdx.x] =
+        chunks.decayed
+            ? static_cast<float>(trust_ratio(rule, weight_decay, variable_norm, gradient_norm))
+            : 1.0F;
+  }
 }
 
 __global__ void finish_step_kernel(StepState* state, LossScaleRule rule) {
@@ -191,6 +245,15 @@ void update_variables(cudaStream_t stream, const OptimizerUpdate& args) {
                                   .slots = {args.slots[0], args.slots[1]},
                                   .copies = args.copies,
                                   .state = args.state};
+  const auto* const lars = std::get_if<LarsRule>(&args.rule);
+  if (lars != nullptr && args.tables.chunk_count > 0) {
+    const float* const decaying = args.decaying == nullptr ? args.variables : args.decaying;
+    launch(stream, chunks_shape("sums_of_squares", args.tables), squares_kernel, args.tables,
+           decaying, args.gradients);
+    launch(stream,
+           {"trust_ratios", dim3(static_cast<unsigned>(args.tables.segment_count)), dim3(kLanes)},
+           trust_ratios_kernel, args.tables, *lars, args.weight_decay, args.state);
+  }
   if (args.tables.chunk_count > 0) {
     std::visit(
         [&](const auto& rule) {

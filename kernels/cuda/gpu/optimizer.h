@@ -22,6 +22,15 @@ struct OptimizerChunk {
   /// The segment's first copy in the table of copies.
   int first_copy = 0;
   int copies = 0;
+  /// The number of the segment.
+  int segment = 0;
+};
+
+/// The chunks of one segment.
+struct OptimizerChunks {
+  int first = 0;
+  int count = 0;
+  bool decayed = true;
 };
 
 /// A 16-bit copy of a segment.
@@ -42,6 +51,13 @@ struct OptimizerTables {
   const OptimizerChunk* chunks = nullptr;
   std::size_t chunk_count = 0;
   const OptimizerCopy* copies = nullptr;
+  /// Only for LARS, like the memory below; otherwise null.
+  const OptimizerChunks* segments = nullptr;
+  std::size_t segment_count = 0;
+  /// Two sums of squares per chunk: of the variables, then of the gradients.
+  float* squares = nullptr;
+  /// Each segment's factor of the learning rate.
+  float* rate_factors = nullptr;
 };
 
 inline constexpr std::size_t kMostOptimizerSlots = 2;

@@ -95,9 +95,24 @@ struct AdamOnGpu {
   }
 };
 
+struct LarsOnGpu {
+  static constexpr int kSlots = 1;
+  explicit LarsOnGpu(const LarsRule& rule) : momentum(static_cast<float>(rule.momentum)) {}
+  float momentum;
+  /// Without the trust ratio, by which the caller multiplies it.
+  [[nodiscard]] __device__ float rate(const UpdateScalars& scalars) const {
+    return static_cast<float>(scalars.learning_rate);
+  }
+  [[nodiscard]] __device__ float variable(float w, float g, float rate, float* slots) const {
+    slots[0] = fmaf(momentum, slots[0], rate * g);
+    return w - slots[0];
+  }
+};
+
 inline SgdOnGpu on_gpu(const SgdRule& rule) { return SgdOnGpu(rule); }
 inline MomentumOnGpu on_gpu(const MomentumRule& rule) { return MomentumOnGpu(rule); }
 inline RmspropOnGpu on_gpu(const RmspropRule& rule) { return RmspropOnGpu(rule); }
 inline AdamOnGpu on_gpu(const AdamRule& rule) { return AdamOnGpu(rule); }
+inline LarsOnGpu on_gpu(const LarsRule& rule) { return LarsOnGpu(rule); }
 
 }  // namespace bench::cuda

@@ -14,6 +14,7 @@ namespace {
 std::vector<OptimizerChunk> chunks_of(const std::vector<OptimizerSegment>& segments) {
   std::vector<OptimizerChunk> chunks;
   int copies = 0;
+  int number = 0;
   for (const OptimizerSegment& segment : segments) {
     const auto count = static_cast<std::int64_t>(segment.count);
     for (std::int64_t begin = 0; begin < count; begin += OptimizerChunk::kMost) {
@@ -21,11 +22,31 @@ std::vector<OptimizerChunk> chunks_of(const std::vector<OptimizerSegment>& segme
                         .count = static_cast<int>(std::min(OptimizerChunk::kMost, count - begin)),
                         .decayed = segment.decayed,
                         .first_copy = copies,
-                        .copies = static_cast<int>(segment.copies.size())});
+                        .copies = static_cast<int>(segment.copies.size()),
+                        .segment = number});
     }
+    ++number;
     copies += static_cast<int>(segment.copies.size());
   }
   return chunks;
+}
+
+/// The chunks of each segment, in the order of chunks_of(). Empty unless the rule needs norms.
+std::vector<OptimizerChunks> segment_chunks(const OptimizerRule& rule,
+                                            const std::vector<OptimizerSegment>& segments) {
+  std::vector<OptimizerChunks> all;
+  if (!std::holds_alternative<LarsRule>(rule)) {
+    return all;
+  }
+  int first = 0;
+  for (const OptimizerSegment& segment : segments) {
+    const auto count = static_cast<std::int64_t>(segment.count);
+    const auto chunks =
+        static_cast<int>((count + OptimizerChunk::kMost - 1) / OptimizerChunk::kMost);
+    all.push_back({.first = first, .count = chunks, .decayed = segment.decayed});
+    first += chunks;
+  }
+  return all;
 }
 
 /// The tiles of all reordered copies, concatenated.
@@ -84,7 +105,10 @@ class GpuOptimizer final : public Optimizer {
         chunks_(chunks_of(segments)),
         tiles_(tiles_of(segments)),
         places_(places_of(segments)),
-        copies_(copies_of(segments, tiles_.data(), places_.data())) {
+        copies_(copies_of(segments, tiles_.data(), places_.data())),
+        segments_(segment_chunks(settings.rule, segments)),
+        squares_(std::vector<float>(segments_.size() > 0 ? 2 * chunks_.size() : 0)),
+        rate_factors_(std::vector<float>(segments_.size())) {
     check(row_of(settings.rule).slots() <= kMostOptimizerSlots,
           "cuda: the optimizer rule has too many slots");
   }
@@ -125,7 +149,13 @@ class GpuOptimizer final : public Optimizer {
 
  private:
   [[nodiscard]] OptimizerTables tables() const {
-    return {.chunks = chunks_.data(), .chunk_count = chunks_.size(), .copies = copies_.data()};
+    return {.chunks = chunks_.data(),
+            .chunk_count = chunks_.size(),
+            .copies = copies_.data(),
+            .segments = segments_.data(),
+            .segment_count = segments_.size(),
+            .squares = squares_.data(),
+            .rate_factors = rate_factors_.data()};
   }
   [[nodiscard]] OptimizerSlots checked(std::span<void* const> slots) const {
     check_slots(settings_.rule, slots.size());
@@ -140,6 +170,9 @@ class GpuOptimizer final : public Optimizer {
   DeviceTable<std::uint32_t> tiles_;
   DeviceTable<std::uint16_t> places_;
   DeviceTable<OptimizerCopy> copies_;
+  DeviceTable<OptimizerChunks> segments_;
+  DeviceTable<float> squares_;
+  DeviceTable<float> rate_factors_;
 };
 
 }  // namespace
