@@ -53,12 +53,21 @@ struct Samples {
   std::vector<double> added = {};
 };
 
-/// The distance between samples; odd, so that they are on different channels.
-std::size_t stride_of(std::size_t count) { return count / kElements | 1U; }
-
+/// Calls take(element) for the samples of a variable's tensor.
 template <class Take>
-void for_each_sample(std::span<const float> tensor, const Take& take) {
-  for (std::size_t i = 0; i < tensor.size(); i += stride_of(tensor.size())) {
+void for_each_sample(const OptimizerRule& rule, const Variable& variable,
+                     std::span<const float> tensor, const Take& take) {
+  // An odd distance, so that samples are on different channels.
+  std::size_t stride = tensor.size() / kElements | 1U;
+  if (std::holds_alternative<LarsRule>(rule) && variable.decayed()) {
+    // Its update depends on all elements of the variable.
+    constexpr std::size_t kMostForNorms = std::size_t{1} << 16U;
+    if (tensor.size() > kMostForNorms) {
+      return;
+    }
+    stride = 1;
+  }
+  for (std::size_t i = 0; i < tensor.size(); i += stride) {
     take(static_cast<double>(tensor[i]));
   }
 }
@@ -68,7 +77,9 @@ float rounded(float value, DType dtype) {
 }
 
 /// The samples of one tower, with the gradients as it sends them.
-Samples take_samples(Executor& executor, const InitialValues& values, std::optional<DType> narrow) {
+Samples take_samples(Executor& executor, const InitialValues& values,
+                     const StrategySettings& settings) {
+  const OptimizerRule& rule = settings.optimizer.rule;
   Samples samples;
   std::vector<float> gradient;
   for (const Variable& variable : executor.graph().variables()) {
@@ -77,13 +88,14 @@ Samples take_samples(Executor& executor, const InitialValues& values, std::optio
     }
     const std::string& name = executor.graph().value(variable.value).name;
     const std::size_t offset = samples.variables.size();
-    for_each_sample(values.at(name), [&](double w) { samples.variables.push_back(w); });
+    for_each_sample(rule, variable, values.at(name),
+                    [&](double w) { samples.variables.push_back(w); });
     gradient = executor.read_gradient(name, std::move(gradient));
-    if (narrow) {
+    if (settings.sums.narrow) {
       std::transform(gradient.begin(), gradient.end(), gradient.begin(),
-                     [&](float g) { return rounded(g, *narrow); });
+                     [&](float g) { return rounded(g, *settings.sums.narrow); });
     }
-    for_each_sample(gradient, [&](double g) {
+    for_each_sample(rule, variable, gradient, [&](double g) {
       samples.gradients.push_back(g);
       samples.added.push_back(g);
     });
@@ -258,7 +270,7 @@ void update(Tower& tower, UpdateStrategy& strategy, const StrategySettings& sett
 
 /// The difference between a tower's variables and the wanted ones, as a fraction of what was added
 /// up.
-double difference_of(Executor& executor, std::span<const double> wanted,
+double difference_of(Executor& executor, const OptimizerRule& rule, std::span<const double> wanted,
                      std::span<const double> added) {
   double largest = 0;
   std::size_t i = 0;
@@ -269,7 +281,7 @@ double difference_of(Executor& executor, std::span<const double> wanted,
     }
     const std::string& name = executor.graph().value(variable.value).name;
     updated = executor.read_variable(name, std::move(updated));
-    for_each_sample(updated, [&](double w) {
+    for_each_sample(rule, variable, updated, [&](double w) {
       const double difference = std::abs(w - wanted[i]);
       const double bound = largest * added[i];
       // A NaN stays and does not count as small.
@@ -292,8 +304,7 @@ double largest_update_difference(Towers& towers, const StrategySettings& setting
   std::vector<Samples> samples(count);
   towers.run([&](int number) {
     Tower& tower = towers[number];
-    samples[static_cast<std::size_t>(number)] =
-        take_samples(tower.executor(), values, settings.sums.narrow);
+    samples[static_cast<std::size_t>(number)] = take_samples(tower.executor(), values, settings);
     if (count > 1) {
       // A lone tower has them from the previous check.
       tower.write_variables(values);
@@ -312,7 +323,8 @@ double largest_update_difference(Towers& towers, const StrategySettings& setting
         joined ? std::span<const Samples>(step) : std::span(samples).subspan(place, 1);
     const Course course = reference_course(used, settings.optimizer, updates);
     const std::vector<double> added = magnitudes(used, settings.optimizer, updates, course);
-    differences[place] = difference_of(towers[number].executor(), course.back(), added);
+    differences[place] =
+        difference_of(towers[number].executor(), settings.optimizer.rule, course.back(), added);
   });
   // A NaN counts as the largest.
   return *std::max_element(differences.begin(), differences.end(), [](double a, double b) {
