@@ -141,6 +141,12 @@ std::string unless_gpu(const Asked& asked) {
   return asked.settings.execution.device == RunDevice::gpu ? "" : with_this_device(asked);
 }
 
+std::string unless_horovod(const Asked& asked) {
+  const std::string_view strategy = asked.settings.workload.strategy->name;
+  return strategy == "horovod" ? unless_training(asked)
+                               : fmt::format("with --variable_update={}", strategy);
+}
+
 std::string unless_gpu_in_f32(const Asked& asked) {
   const std::string idle = unless_gpu(asked);
   return !idle.empty() || asked.settings.workload.dtype == DType::f32
@@ -340,6 +346,9 @@ constexpr std::array kRules = {
     Rule{"datasets_num_private_threads", unless_data},
     Rule{"datasets_use_caching", unless_data},
     Rule{"datasets_parallel_interleave_cycle_length", unless_jpegs},
+    Rule{"multi_device_iterator_max_buffer_size", unless_data},
+    Rule{"horovod_device", unless_horovod},
+    Rule{"gpu_memory_frac_for_testing", unless_gpu},
     Rule{"eval_interval_secs", unless_checkpoints_are_evaluated},
     Rule{"eval_dir", unless_evaluated},
     Rule{"num_warmup_batches", if_only_evaluated},

@@ -154,8 +154,13 @@ MemoryLimits limits_of_run(const Execution& execution, Captured<MemoryLimit> hos
     limits.host = Unknown{"the card's host is not known"};
   }
   if (least) {
-    limits.device = {.bytes = static_cast<std::int64_t>(*least) / execution.gpu.processes,
+    const double fraction = execution.gpu.memory_fraction;
+    limits.device = {.bytes = static_cast<std::int64_t>(static_cast<double>(*least) * fraction) /
+                              execution.gpu.processes,
                      .set_by = described ? "all memory of the card" : "free on the device"};
+    if (fraction < 1) {
+      limits.device->set_by += fmt::format(", times --gpu_memory_frac_for_testing={:g}", fraction);
+    }
     if (execution.gpu.processes > 1) {
       limits.device->set_by += fmt::format(", shared by {} processes", execution.gpu.processes);
     }

@@ -164,6 +164,8 @@ InputSettings input_of(const Flags& flags) {
       // torchvision decodes with the accurate DCT.
       .accurate_dct = flags.jpeg_dct == "accurate" || flags.input_preprocessor == "torchvision",
       .num_threads = static_cast<int>(flags.datasets_num_private_threads.value_or(0)),
+      // The others are the batch that is in use and the one that is being filled.
+      .prefetch_batches = static_cast<int>(flags.multi_device_iterator_max_buffer_size) + 2,
       .interleave_cycle = static_cast<int>(flags.datasets_parallel_interleave_cycle_length.value_or(
           DatasetOptions{}.interleave_cycle)),
       .use_caching = flags.datasets_use_caching,
@@ -207,6 +209,8 @@ std::optional<int> threads_of(const Flags& flags) {
 GpuSettings gpu_of(const Flags& flags) {
   return {.plan_for = flags.plan_for,
           .virtual_towers = flags.virtual_gpus > 0,
+          .memory_fraction =
+              flags.gpu_memory_frac_for_testing == 0 ? 1 : flags.gpu_memory_frac_for_testing,
           .conv_statistics = flags.conv_statistics,
           .conv_prologue = flags.conv_prologue,
           .recording = flags.cuda_graph == "off"  ? StepRecording::off
@@ -247,7 +251,8 @@ Workload read_workload(const ParseResult& parsed) {
 }
 
 Execution read_execution(const Flags& flags) {
-  return {.gpu = gpu_of(flags),
+  return {.batch_group_size = flags.batch_group_size,
+          .gpu = gpu_of(flags),
           .threads = threads_of(flags),
           .numa_affinity = flags.use_numa_affinity,
           .choices_file = flags.choices_file,
@@ -383,6 +388,12 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   execution.device = device_named(placement.device);
   const auto given = parsed.given.find("device");
   execution.device_label = given == parsed.given.end() ? placement.device : given->second;
+  if (!flags.horovod_device.empty() && flags.horovod_device != placement.device) {
+    throw UsageError(fmt::format(
+        "--horovod_device={}: a run with --device={} reduces gradients there; omit this flag",
+        flags.horovod_device, placement.device));
+  }
+  execution.horovod_device = flags.horovod_device;
   execution.slots = slot_type_of(flags, execution.device);
   check_plan_for(settings);
   if (execution.gpu.virtual_towers && execution.device != RunDevice::gpu) {

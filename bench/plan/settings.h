@@ -40,6 +40,8 @@ struct GpuSettings {
   int first = 0;
   /// The number of processes that compute on the same card, each with its virtual towers.
   int processes = 1;
+  /// The fraction of the free memory that the run may need.
+  double memory_fraction = 1;
   /// Fuse batch norms into the convolutions that produce their input, where the card supports it.
   bool conv_statistics = true;
   /// Fuse batch norms into the convolutions that read them, too.
@@ -215,6 +217,9 @@ struct Execution {
   RunDevice device = RunDevice::cpu;
   /// The flag's own spelling, for the header's device names.
   std::string device_label = {};
+  /// Both are only printed: horovod reduces on the run's device, and input has no groups.
+  std::string horovod_device = {};
+  std::int64_t batch_group_size = 1;
   GpuSettings gpu = {};
   /// The threads of each CPU device; unset: one per core, with the cores divided among devices.
   std::optional<int> threads = {};

@@ -104,14 +104,10 @@ void tell_input(const RunSettings& settings, int threads, std::span<const int> p
   }
   const std::string prepare =
       threads == 1 ? "1 thread prepares images" : fmt::format("{} threads prepare images", threads);
-  const std::string list = list_text(processors);
-  if (settings.execution.device != RunDevice::cpu) {
-    LOG(INFO) << fmt::format("note: {} on processors {}", prepare, list);
-  } else if (processors.size() < all.size()) {
-    LOG(INFO) << fmt::format("note: {} on processors {}, which no tower uses", prepare, list);
-  } else {
-    LOG(INFO) << fmt::format("note: {} on processors {}, which also compute", prepare, list);
-  }
+  const std::string_view use = settings.execution.device != RunDevice::cpu ? ""
+                               : processors.size() < all.size()            ? ", which no tower uses"
+                                                                           : ", which also compute";
+  LOG(INFO) << fmt::format("note: {} on processors {}{}", prepare, list_text(processors), use);
 }
 
 report::Header header_of(const RunSettings& settings) {
@@ -128,6 +124,7 @@ report::Header header_of(const RunSettings& settings) {
                                                       : "training",
       .global_batch = workload.global_batch(),
       .batch_per_device = workload.batch,
+      .batches_per_group = execution.batch_group_size,
       .num_batches = execution.steps.num_batches,
       .num_epochs = execution.steps.num_epochs,
       .devices = device_names(settings),
@@ -139,7 +136,8 @@ report::Header header_of(const RunSettings& settings) {
       .all_reduce_spec = execution.sharing.timed ? "auto" : text_of(execution.sharing.sums.spec),
       .cross_replica_sync =
           workload.servers > 0 ? std::optional(!workload.asynchronous) : std::nullopt,
-      .staged_vars = workload.staged};
+      .staged_vars = workload.staged,
+      .horovod_device = workload.strategy->name == "horovod" ? execution.horovod_device : ""};
 }
 
 /// Makes a plan with the choices of a file; errors name the file.

@@ -129,7 +129,6 @@ TEST(ParseFlags, NamesTheValuesThatAreBuilt) {
   EXPECT_EQ(refusal({"--resize_method=area"}),
             "--resize_method=area: not built yet; use one of bilinear, nearest, crop");
   EXPECT_EQ(refusal({"--ml_perf"}), "--ml_perf: not built yet; only --noml_perf is accepted");
-  EXPECT_THAT(refusal({"--batch_group_size=2"}), HasSubstr("not built yet"));
   EXPECT_THAT(refusal({"--ml_perf"}), HasSubstr("not built yet"));
 }
 

@@ -142,7 +142,7 @@ TEST(ParseFlags, RefusesNumbersOutOfBounds) {
   EXPECT_EQ(refusal({"--display_perf_ewma=1.5"}),
             "--display_perf_ewma=1.5: expected a number from 0 to 1");
   EXPECT_THAT(refusal({"--max_seconds=0"}), HasSubstr("above 0"));
-  EXPECT_THAT(refusal({"--gpu_memory_frac_for_testing=-1"}), HasSubstr("at least 0"));
+  EXPECT_THAT(refusal({"--gpu_memory_frac_for_testing=-1"}), HasSubstr("from 0 to 1"));
   EXPECT_THAT(refusal({"--eval_during_training_every_n_steps=0"}), HasSubstr("at least 1"));
   EXPECT_EQ(parse({"--display_perf_ewma=1", "--num_classes=2"}).flags.num_classes, 2);
   EXPECT_THAT(refusal({"--num_classes=1"}), HasSubstr("from 2"));

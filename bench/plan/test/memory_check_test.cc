@@ -138,6 +138,15 @@ TEST(MemoryLimits, AreTheDevicesIfItsMemoryIsSeparate) {
   EXPECT_EQ(limits.host.value().bytes, 64 * kMiB);
 }
 
+TEST(MemoryLimits, AreAFractionOfTheDevices) {
+  std::vector<Device> far(1);
+  far[0].backend = make_far_backend(make_reference_backend(), {.memory_bytes = 512 * kMiB});
+  const MemoryLimits limits =
+      limits_of_run(lenet({"--gpu_memory_frac_for_testing=0.25"}).execution, limit_of(64), far);
+  EXPECT_EQ(limits.device.value().bytes, 128 * kMiB);
+  EXPECT_THAT(limits.device.value().set_by, EndsWith(", times --gpu_memory_frac_for_testing=0.25"));
+}
+
 TEST(MemoryLimits, AreTheSmallestOfSeveralDevices) {
   std::vector<Device> devices(3);
   const std::array<std::size_t, 3> bytes{3 * kMiB, kMiB, 2 * kMiB};

@@ -116,6 +116,29 @@ TEST(Settings, TakeTheValuesOfTheFlags) {
   EXPECT_EQ(settings.workload.learning_rate.examples_per_step, 7);
 }
 
+TEST(Settings, KeepTheMeaningOfTheOriginalsInputFlags) {
+  EXPECT_EQ(
+      settings_for({"--batch_group_size=4", "--num_warmup_batches=5"}).execution.warmup.num_batches,
+      8);
+  const ScratchFolder folder;
+  std::ofstream(folder.path() / "train-00000-of-00001") << "x";
+  const std::string data = fmt::format("--data_dir={}", folder.path().string());
+  const auto slots = [&](std::string_view more) {
+    return settings_for({"--data_name=imagenet", data, more})
+        .workload.input.dataset.value()
+        .prefetch_batches;
+  };
+  EXPECT_EQ(slots("--multi_device_iterator_max_buffer_size=1"), DatasetOptions{}.prefetch_batches);
+  EXPECT_EQ(slots("--multi_device_iterator_max_buffer_size=5"), 7);
+}
+
+TEST(Settings, RefuseAReductionOnAnotherDevice) {
+  EXPECT_NO_THROW(settings_for({"--variable_update=horovod", "--horovod_device=cpu"}));
+  EXPECT_EQ(
+      settings_refusal({"--variable_update=horovod", "--horovod_device=gpu"}),
+      "--horovod_device=gpu: a run with --device=cpu reduces gradients there; omit this flag");
+}
+
 TEST(Settings, WithAnotherBatchMatchThatCommandLine) {
   for (const char* length : {"--num_batches=9", "--num_epochs=0.5", "--optimizer=sgd"}) {
     const RunSettings one = settings_for({"--model=resnet50", "--batch_size=1", length});
