@@ -129,7 +129,7 @@ void check_decay(const LearningRateRequest& request) {
     }
     if (request.minimum_learning_rate > *request.init_learning_rate) {
       throw UsageError(fmt::format(
-          "--minimum_learning_rate={:g} is above --init_learning_rate={:g}; accepted: at most that",
+          "--minimum_learning_rate={:g} is above --init_learning_rate; accepted: 0 to {:g}",
           request.minimum_learning_rate, *request.init_learning_rate));
     }
     return;
@@ -144,7 +144,7 @@ void check_decay(const LearningRateRequest& request) {
   if (request.minimum_learning_rate != 0 && !complete) {
     throw UsageError(
         "--minimum_learning_rate needs --init_learning_rate, --num_epochs_per_decay and "
-        "--learning_rate_decay_factor");
+        "--learning_rate_decay_factor or a --learning_rate_schedule");
   }
 }
 

@@ -30,6 +30,7 @@ constexpr std::array kFlagHints = {
     FlagHint{"inference infer infer_only predict evaluate eval_only forward no_train",
              "--forward_only"},
     FlagHint{"lr learning_rate base_lr initial_lr init_lr", "--init_learning_rate"},
+    FlagHint{"cosine polynomial lr_schedule lr_scheduler", "--learning_rate_schedule"},
     FlagHint{"opt optim", "--optimizer"},
     FlagHint{"wd l2 weightdecay", "--weight_decay"},
     FlagHint{"clip_grad grad_clip clip_grad_norm max_grad_norm", "--gradient_clip"},

@@ -12,21 +12,15 @@
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_sharing.h"
 #include "bench/plan/rounding_notices.h"
+#include "bench/plan/training_settings.h"
 #include "kernels/gpu_provider.h"
 #include "models/base/errors.h"
-#include "models/ops/batch_norm.h"
 #include "models/passes/mixed_precision.h"
 
 namespace bench {
 namespace {
 
 constexpr std::string_view kDefaultDataset = "imagenet";
-// The models' learning rates assume images from -1 to 1; synthetic images range from 0 to 255, as
-// in tf_cnn_benchmarks. Batch norm removes the factor of 127.5 again. Without batch norm, every
-// layer's output is larger by this factor. For a given gradient of the logits, so is the gradient
-// of each weight. The curvature of the loss then grows by 127.5^2, so the step along the gradient
-// must shrink by as much.
-constexpr double kSyntheticDivisor = 127.5 * 127.5;
 
 /// The dataset of the run. If no flag determines it: imagenet, or the model's own dataset if
 /// imagenet does not have the model.
@@ -79,51 +73,6 @@ void check_network(const RunSettings& settings, bool size_given) {
   }
 }
 
-bool has_batch_norm(const Graph& graph) {
-  const auto nodes = graph.nodes();
-  return std::any_of(nodes.begin(), nodes.end(),
-                     [](const Node& node) { return node.op == &kBatchNorm; });
-}
-
-/// Keeps the loss of synthetic images finite, whatever the network.
-void suit_synthetic_images(RunSettings& settings) {
-  const LearningRateRequest& request = settings.workload.learning_rate.request;
-  if (!settings.workload.training() || !settings.workload.synthetic() ||
-      request.init_learning_rate || request.piecewise_schedule ||
-      has_batch_norm(build_run_network(settings.workload, 1))) {
-    return;
-  }
-  settings.workload.learning_rate.model_divisor = kSyntheticDivisor;
-  settings.notices.emplace_back(fmt::format(
-      "synthetic images range from 0 to 255 and {} has no batch norm: its learning rate is "
-      "divided by {:g} to keep the loss finite; --init_learning_rate overrides it",
-      settings.workload.model->name, kSyntheticDivisor));
-}
-
-/// The rule of --optimizer with the coefficients that are flags.
-OptimizerRule rule_of(const Flags& flags) {
-  const auto rows = all_optimizers();
-  const auto row = std::find_if(rows.begin(), rows.end(), [&](const OptimizerRow& candidate) {
-    return candidate.name == flags.optimizer;
-  });
-  check(row != rows.end(), fmt::format("unknown optimizer {}", flags.optimizer));
-  OptimizerRule rule = row->rule;
-  if (auto* const momentum = std::get_if<MomentumRule>(&rule)) {
-    *momentum = {.momentum = flags.momentum};
-  } else if (auto* const rmsprop = std::get_if<RmspropRule>(&rule)) {
-    *rmsprop = {.decay = flags.rmsprop_decay,
-                .momentum = flags.rmsprop_momentum,
-                .epsilon = flags.rmsprop_epsilon};
-  } else if (auto* const adam = std::get_if<AdamRule>(&rule)) {
-    *adam = {.beta1 = flags.adam_beta1, .beta2 = flags.adam_beta2, .epsilon = flags.adam_epsilon};
-  } else if (auto* const lars = std::get_if<LarsRule>(&rule)) {
-    *lars = {.trust_coefficient = flags.lars_trust_coefficient,
-             .momentum = flags.momentum,
-             .epsilon = flags.lars_epsilon};
-  }
-  return rule;
-}
-
 DataFormat format_named(std::string_view name) {
   if (name == "NCHW") {
     return DataFormat::nchw;
@@ -142,6 +91,21 @@ DType dtype_named(std::string_view name) {
 
 /// torchvision's weights of this network need a bicubic resize, those of the others a bilinear one.
 constexpr std::string_view kBicubicModel = "efficientnet_b0";
+
+/// Throws UsageError if torchvision has no such network: those have 1000 classes, without
+/// background.
+void check_torchvision(const Flags& flags, const Model& model) {
+  constexpr std::int64_t kClasses = 1000;
+  if (flags.input_preprocessor != "torchvision" || model.num_classes == kClasses) {
+    return;
+  }
+  const std::string twin = fmt::format("torchvision_{}", model.name);
+  throw UsageError(fmt::format(
+      "--input_preprocessor=torchvision is for torchvision's networks, not --model={}; use {}",
+      model.name,
+      find_model(twin) != nullptr ? fmt::format("--model={}", twin)
+                                  : "a network with 1000 classes that --list_models names"));
+}
 
 Preprocessor preprocessor_of(const Flags& flags) {
   if (flags.input_preprocessor != "torchvision") {
@@ -282,15 +246,6 @@ Outputs read_outputs(const ParseResult& parsed) {
       .dump = dump_of(flags)};
 }
 
-LearningRateOptions learning_rate_of(const Flags& flags, const Model& model,
-                                     std::int64_t examples_per_epoch) {
-  const LearningRateOptions own;
-  return {.model = model.rate,
-          .resnet_base = flags.resnet_base_lr.value_or(own.resnet_base),
-          .examples_per_epoch = examples_per_epoch,
-          .request = learning_rate_request(flags)};
-}
-
 /// The reason why a run without device flags does not use a GPU; empty if it does.
 std::string why_no_gpu(const Flags& flags) {
   return flags.device || flags.plan_for ? "" : find_gpus().why_none;
@@ -363,6 +318,7 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   }
   workload.dataset = &resolve_dataset(flags);
   workload.model = &resolve_model(flags, *workload.dataset);
+  check_torchvision(flags, *workload.model);
   settings.evaluation = read_evaluation(flags, *workload.dataset);
   const bool evaluates = flags.eval || settings.evaluation.during_training();
   if (evaluates && (place.processes > 1 || place.servers > 0)) {
@@ -430,7 +386,7 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
                         .dtype = accumulation_type(workload.dtype)};
   workload.learning_rate = learning_rate_of(flags, *workload.model, examples);
   resolve_sharing(settings, parsed);
-  suit_synthetic_images(settings);
+  adapt_learning_rate(settings);
   const BatchRequest& request = workload.batch_request;
   const std::int64_t batch = request.rule == BatchRequest::Rule::given
                                  ? request.sizes.at(0)

@@ -41,8 +41,10 @@ TensorFile::TensorFile(const std::filesystem::path& path) : name_(path.string())
     std::uint64_t length = 0;
     read_bytes(0, std::as_writable_bytes(std::span(&length, 1)));
     if (length > kMostHeaderBytes) {
-      throw DataError(fmt::format("{}: the header length is {} bytes; at most {} are accepted",
-                                  name_, length, kMostHeaderBytes));
+      throw DataError(fmt::format(
+          "{} is not a safetensors file: the header length is {} bytes; at most {} are accepted. "
+          "Convert PyTorch's files with the Python package safetensors",
+          name_, length, kMostHeaderBytes));
     }
     if (length > size - kLengthBytes) {
       throw DataError(fmt::format("{}: the header length is {} bytes, but the whole file has {}",

@@ -250,7 +250,7 @@ TEST(LearningRate, RefusesCurvesThatAreIncomplete) {
                    .curve = DecayCurve::cosine,
                    .num_epochs_per_decay = 2,
                    .minimum_learning_rate = 3}),
-            "--minimum_learning_rate=3 is above --init_learning_rate=1; accepted: at most that");
+            "--minimum_learning_rate=3 is above --init_learning_rate; accepted: 0 to 1");
 }
 
 TEST(LearningRate, PiecewiseRateChangesAtItsEpochs) {

@@ -96,7 +96,7 @@ TEST(Help, ShowsDefaultsAndAcceptedValues) {
             "--display_every=INT print a line every N steps; step 1 is always printed "
             "(at least 1; default 10)");
   EXPECT_EQ(entry("momentum"),
-            "--momentum=NUM momentum of --optimizer=momentum and lars (at least 0; default 0.9)");
+            "--momentum=NUM momentum of --optimizer=momentum or lars (at least 0; default 0.9)");
   EXPECT_THAT(entry("cuda_graph"), HasSubstr("(one of auto, on, off; default auto)"));
   EXPECT_THAT(entry("dtype"),
               HasSubstr("(one of f32, bf16, f16, f64, int8; also fp32, float32, "
