@@ -70,8 +70,8 @@ WeightedTaps antialiased_taps(const AxisResize& axis, ResizeFilter filter) {
   std::vector<double> weights;
   for (int i = axis.begin; i < axis.begin + axis.count; ++i) {
     const double centre = (i + 0.5) * scale;
-    const int begin = std::max(static_cast<int>(centre - support + 0.5), 0);
-    const int end = std::min(static_cast<int>(centre + support + 0.5), axis.from);
+    const int begin = std::max(static_cast<int>(std::floor(centre - support + 0.5)), 0);
+    const int end = std::min(static_cast<int>(std::floor(centre + support + 0.5)), axis.from);
     weights.clear();
     double sum = 0;
     for (int x = begin; x < end; ++x) {
