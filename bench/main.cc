@@ -44,7 +44,7 @@ int run(int argc, char** argv, std::ostream& err) {
     bench::list_variables(std::cout, bench::resolve_settings(parsed).workload);
     return 0;
   }
-  // Before any library is opened: opening one needs more than the smallest stacks.
+  // Before the run opens a library, which needs more than the smallest stacks.
   bench::check_stacks(bench::own_environment, bench::stack_limit_bytes());
   // Ignore these signals: a closed pipe and a file beyond `ulimit -f` are errors that the run
   // detects when it writes.

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Compares evaluations of torchvision's networks by `bench` and by torchvision, preprocessing included.
 
-    parity_weights.py --images=FOLDER --bench=build/release/bin/bench [--models=a,b]
+    parity_weights.py --images=FOLDER [--bench=build/release/bin/bench] [--models=a,b]
 
 FOLDER has JPEGs. The weights are torchvision's initial ones, with drawn statistics of batch norm. Each program
 decodes, resizes and normalises the JPEGs and computes the logits in f32. An error is relative to PyTorch's result in
@@ -11,7 +11,6 @@ the numbers of correct images are equal; otherwise 1.
 
 import argparse
 import re
-import struct
 import subprocess
 import sys
 import tempfile
@@ -25,60 +24,18 @@ import torchvision  # noqa: E402
 from PIL import Image  # noqa: E402
 
 from parity import safetensors  # noqa: E402
+from torment_src.formats import tfrecord  # noqa: E402
 
 NETWORKS = ("torchvision_resnet50", "resnext50_32x4d", "wide_resnet50_2", "densenet121", "densenet169", "densenet201",
             "mobilenet_v2", "mobilenet_v3_large", "squeezenet1_1", "shufflenet_v2_x1_0", "efficientnet_b0")
+_ROOT = Path(__file__).resolve().parent.parent
 _FLOOR = 8 * float(np.finfo(np.float32).eps)
-
-
-def crc32c(data: bytes) -> int:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = _TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
-    return crc ^ 0xFFFFFFFF
-
-
-def _row(value: int) -> int:
-    for _ in range(8):
-        value = (value >> 1) ^ (0x82F63B78 if value & 1 else 0)
-    return value
-
-
-_TABLE = [_row(value) for value in range(256)]
-
-
-def masked(data: bytes) -> bytes:
-    crc = crc32c(data)
-    return struct.pack("<I", (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF)
-
-
-def varint(value: int) -> bytes:
-    groups = b""
-    while value >= 128:
-        groups += bytes([value & 127 | 128])
-        value >>= 7
-    return groups + bytes([value])
-
-
-def message(field: int, content: bytes) -> bytes:
-    """A length-delimited field of a protocol buffer."""
-    return bytes([field << 3 | 2]) + varint(len(content)) + content
-
-
-def example(jpeg: bytes, label: int) -> bytes:
-    """A tf.train.Example."""
-    values = {b"image/encoded": message(1, message(1, jpeg)),
-              b"image/class/label": message(3, message(1, varint(label)))}
-    return message(1, b"".join(message(1, message(1, key) + message(2, value))
-                               for key, value in values.items()))
 
 
 def write_shard(path: Path, jpegs: list[bytes], classes: list[int]) -> None:
     with path.open("wb") as file:
         for jpeg, number in zip(jpegs, classes):
-            record = example(jpeg, number + 1)
-            length = struct.pack("<Q", len(record))
-            file.write(length + masked(length) + record + masked(record))
+            file.write(tfrecord.frame(tfrecord.example(tfrecord.image_features(jpeg, number + 1))))
 
 
 def randomise_statistics(network: torch.nn.Module) -> None:
@@ -114,10 +71,12 @@ def correct(printed: str) -> tuple[int, int]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--images", required=True, type=Path)
-    parser.add_argument("--bench", required=True)
+    parser.add_argument("--bench", default=str(_ROOT / "build/release/bin/bench"))
     parser.add_argument("--models", default=",".join(NETWORKS))
     arguments = parser.parse_args()
-    paths = sorted(path for path in arguments.images.iterdir() if path.suffix in (".jpg", ".jpeg"))
+    paths = sorted(path for path in arguments.images.iterdir() if path.suffix.lower() in (".jpg", ".jpeg"))
+    if not paths:
+        parser.error(f"--images={arguments.images}: the folder has no JPEGs")
     torch.manual_seed(0)
     failed = False
     with tempfile.TemporaryDirectory() as temporary:

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <span>
 #include <string_view>
 
@@ -143,8 +144,8 @@ void check_decay(const LearningRateRequest& request) {
   }
   if (request.minimum_learning_rate != 0 && !complete) {
     throw UsageError(
-        "--minimum_learning_rate needs --init_learning_rate, --num_epochs_per_decay and "
-        "--learning_rate_decay_factor or a --learning_rate_schedule");
+        "--minimum_learning_rate needs --init_learning_rate, --num_epochs_per_decay, and either "
+        "--learning_rate_decay_factor or --learning_rate_schedule=cosine or polynomial");
   }
 }
 
@@ -174,8 +175,8 @@ LearningRate::LearningRate(const LearningRateOptions& options) {
   check(
       options.examples_per_step > 0 && options.examples_per_epoch > 0 && options.summed_devices > 0,
       "a learning rate needs a batch, a dataset and a device");
-  check_decay(options.request);
   check_piecewise(options.request);
+  check_decay(options.request);
   if (options.request.init_learning_rate || options.request.piecewise_schedule) {
     use_request(options);
   } else {
@@ -273,8 +274,9 @@ double LearningRate::at(std::int64_t global_step) const {
   if (curve_ != DecayCurve::exponential) {
     const double fraction = std::min(
         static_cast<double>(global_step - ramp_steps_) / static_cast<double>(decay_steps_), 1.0);
-    const double left = curve_ == DecayCurve::cosine ? (1 + std::cos(M_PI * fraction)) / 2
-                                                     : std::pow(1 - fraction, power_);
+    const double left = curve_ == DecayCurve::cosine
+                            ? (1 + std::cos(std::numbers::pi * fraction)) / 2
+                            : std::pow(1 - fraction, power_);
     return minimum_ + (piece->value - minimum_) * left;
   }
   const std::int64_t decays = global_step / decay_steps_;

@@ -10,10 +10,10 @@
 
 namespace bench {
 
-/// How a rate falls. `f` is the share of the decay that is over, counted from the end of the
-/// warm-up; after the decay it stays 1.
+/// How a rate falls. `f` is the share of a cosine's or a polynomial's decay that is over, counted
+/// from the end of the warm-up; after the decay it stays 1.
 enum class DecayCurve : std::uint8_t {
-  exponential,  ///< By a factor, at the end of each decay.
+  exponential,  ///< By a factor at the end of each decay; the first begins at step 0.
   cosine,       ///< min + (init - min)*(1 + cos(pi*f))/2
   polynomial,   ///< min + (init - min)*(1 - f)^power
 };
@@ -37,7 +37,8 @@ struct LearningRateRequest {
   double num_warmup_epochs = 0;
 };
 
-/// Throws UsageError for an incomplete decay, or one that does not fit its curve.
+/// Throws UsageError for an incomplete decay: a curve needs init_learning_rate and
+/// num_epochs_per_decay, and an exponential one also decay_factor, which others refuse.
 void check_decay(const LearningRateRequest& request);
 
 /// Throws UsageError if a piecewise schedule does not parse or comes with another one.
@@ -94,7 +95,7 @@ class LearningRate {
   std::int64_t decay_steps_ = 0;  // 0: no decay
   double decay_factor_ = 1;
   DecayCurve curve_ = DecayCurve::exponential;
-  double power_ = 1;
+  double power_ = 2;
   double minimum_ = 0;
   std::int64_t ramp_steps_ = 0;
   double ramp_target_ = 0;

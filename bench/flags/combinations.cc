@@ -172,6 +172,7 @@ bool asks_for_16_bits(const Flags& flags) {
 }
 
 void validate(const Flags& flags, const BatchRequest& batch) {
+  check_piecewise(learning_rate_request(flags));
   check_decay(learning_rate_request(flags));
   for (const Refusal& refusal : kRefusals) {
     if (refusal.applies(flags, batch)) {
@@ -189,7 +190,6 @@ void validate(const Flags& flags, const BatchRequest& batch) {
   if (flags.hierarchical_copy && flags.scaling_sweep) {
     check_swept_halves(*flags.scaling_sweep);
   }
-  check_piecewise(learning_rate_request(flags));
 }
 
 }  // namespace bench

@@ -352,6 +352,7 @@ constexpr std::array kRules = {
     Rule{"eval_interval_secs", unless_checkpoints_are_evaluated},
     Rule{"eval_dir", unless_evaluated},
     Rule{"num_warmup_batches", if_only_evaluated},
+    Rule{"batch_group_size", if_only_evaluated},
     Rule{"print_training_accuracy", if_only_evaluated},
     Rule{"save_model_secs", unless_saved},
     Rule{"save_model_steps", unless_saved},

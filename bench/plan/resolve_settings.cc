@@ -104,7 +104,7 @@ void check_torchvision(const Flags& flags, const Model& model) {
       "--input_preprocessor=torchvision is for torchvision's networks, not --model={}; use {}",
       model.name,
       find_model(twin) != nullptr ? fmt::format("--model={}", twin)
-                                  : "a network with 1000 classes that --list_models names"));
+                                  : "one of those in bench/manual/NETWORKS.md"));
 }
 
 Preprocessor preprocessor_of(const Flags& flags) {
@@ -344,7 +344,9 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   execution.device = device_named(placement.device);
   const auto given = parsed.given.find("device");
   execution.device_label = given == parsed.given.end() ? placement.device : given->second;
-  if (!flags.horovod_device.empty() && flags.horovod_device != placement.device) {
+  const std::string_view reduces_on = execution.device == RunDevice::gpu ? "gpu" : "cpu";
+  if (flags.variable_update == "horovod" && !flags.horovod_device.empty() &&
+      flags.horovod_device != reduces_on) {
     throw UsageError(fmt::format(
         "--horovod_device={}: a run with --device={} reduces gradients there; omit this flag",
         flags.horovod_device, placement.device));

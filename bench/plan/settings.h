@@ -217,7 +217,7 @@ struct Execution {
   RunDevice device = RunDevice::cpu;
   /// The flag's own spelling, for the header's device names.
   std::string device_label = {};
-  /// Both are only printed: horovod reduces on the run's device, and input has no groups.
+  /// Both are printed; horovod reduces on the run's device, and input has no groups.
   std::string horovod_device = {};
   std::int64_t batch_group_size = 1;
   GpuSettings gpu = {};

@@ -28,7 +28,7 @@ bool scales_layers(const OptimizerSettings& optimizer) {
   return std::holds_alternative<LarsRule>(optimizer.rule);
 }
 
-/// Says that the models' rates are not made for LARS.
+/// Adds a notice if LARS uses a model's rate, which is made for other optimizers.
 void note_the_rate_of_lars(RunSettings& settings) {
   const LearningRateRequest& request = settings.workload.learning_rate.request;
   if (settings.workload.training() && scales_layers(settings.workload.optimizer) &&

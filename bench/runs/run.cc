@@ -38,7 +38,8 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
       status = conclude(begun, *prepared, measured, host);
     }
   } catch (const RunEnded& ended) {
-    if (has_lost_a_rank(world)) {  // Which made the launcher interrupt this one.
+    // After a loss, the launcher interrupts the other ranks.
+    if (has_lost_a_rank(world)) {
       begun.file.write(results::Status::kFailed, true, world.failure());
       throw DeviceError(world.failure());
     }

@@ -114,6 +114,19 @@ END
   says "$err" 'are not all finite'
 fi
 
+# The preprocessing of torchvision's weights.
+small='--device=cpu --model=squeezenet1_1 --batch_size=2'
+# shellcheck disable=SC2086
+run 0 $small --num_batches=1 --num_warmup_batches=0 --save_variables=squeezenet.safetensors
+for preprocessor in default torchvision; do
+  # shellcheck disable=SC2086
+  run 0 $small --eval --init_from=squeezenet.safetensors --data_dir=pictures --data_name=imagenet --num_eval_epochs=1 \
+    --input_preprocessor=$preprocessor --result_file=$preprocessor.json
+  says "$out" '[8 examples]'
+done
+record_holds "r['flags']['workload']['jpeg_dct'] == 'original'" default.json
+record_holds "r['flags']['workload']['jpeg_dct'] == 'accurate'" torchvision.json
+
 refused 'the folder has no checkpoints' --model=lenet --eval --train_dir=absent
 refused '--eval needs --train_dir or --init_from' --model=lenet --eval
 rm pictures/validation*

@@ -61,7 +61,7 @@ void for_each_sample(const OptimizerRule& rule, const Variable& variable,
   std::size_t stride = tensor.size() / kElements | 1U;
   if (std::holds_alternative<LarsRule>(rule) && variable.decayed()) {
     // Its update depends on all elements of the variable.
-    constexpr std::size_t kMostForNorms = std::size_t{1} << 16U;
+    constexpr std::size_t kMostForNorms = std::size_t{1} << 20U;
     if (tensor.size() > kMostForNorms) {
       return;
     }

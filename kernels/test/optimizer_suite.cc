@@ -202,8 +202,11 @@ TEST_P(OptimizerConformance, MatchesTheReferenceOverSeveralSteps) {
   const std::vector<OptimizerSegment> segments{{.offset = 0, .count = 37, .decayed = true},
                                                {.offset = 48, .count = 1, .decayed = false},
                                                {.offset = 64, .count = 1000, .decayed = true},
-                                               {.offset = 1072, .count = 5, .decayed = false}};
-  constexpr std::size_t kElements = 1088;
+                                               {.offset = 1072, .count = 5, .decayed = false},
+                                               // More than one chunk on a GPU.
+                                               {.offset = 1088, .count = 9001, .decayed = true},
+                                               {.offset = 10096, .count = 3, .decayed = true}};
+  constexpr std::size_t kElements = 10112;
   RandomStream random(test_seed(), hash_name(optimizer_case.name));
   const auto draw_floats = [&] {
     const auto values = draw({}, kElements, random);

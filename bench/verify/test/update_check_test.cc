@@ -170,6 +170,9 @@ TEST(UpdateCheck, FindsCoefficientsThatAreOffByAThousandth) {
   expect_found(AdamRule{}, AdamRule{.beta1 = 0.9009});
   expect_found(AdamRule{}, AdamRule{.beta2 = 0.998});
   expect_found(AdamRule{}, AdamRule{.epsilon = 2e-8});
+  expect_found(LarsRule{}, LarsRule{.trust_coefficient = 0.001001});
+  expect_found(LarsRule{}, LarsRule{.momentum = 0.9009});
+  expect_found(LarsRule{.epsilon = 1}, LarsRule{.epsilon = 1.001});
 }
 
 TEST(UpdateCheck, FindsAForgottenPartOfAnUpdate) {

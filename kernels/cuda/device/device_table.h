@@ -7,7 +7,7 @@
 
 namespace bench::cuda {
 
-/// A table in device memory with the values from its construction, until kernels write others.
+/// A table in device memory, initialized at construction; kernels may overwrite it.
 template <class T>
 class DeviceTable {
  public:

@@ -54,7 +54,7 @@ struct OptimizerTables {
   /// Only for LARS, like the memory below; otherwise null.
   const OptimizerChunks* segments = nullptr;
   std::size_t segment_count = 0;
-  /// Two sums of squares per chunk: of the variables, then of the gradients.
+  /// Two sums of squares per chunk, in f32: of the variables, then of the gradients.
   float* squares = nullptr;
   /// Each segment's factor of the learning rate.
   float* rate_factors = nullptr;
