@@ -37,6 +37,7 @@ constexpr std::array kIrrelevant{"init_from",
 
 constexpr std::string_view kFlagPrefix = "flag/";
 constexpr const char* kSum = "crc32c";
+constexpr const char* kChoices = "choices";
 constexpr const char* kHalf = "16 bits";
 
 std::string key_of(const std::string& flag) { return fmt::format("{}{}", kFlagPrefix, flag); }
@@ -186,11 +187,13 @@ NumberFlags number_flags(const RunSettings& settings, const results::RunFlags& f
 }
 
 void write_checkpoint(const CheckpointFolder& folder, const NumberFlags& flags,
-                      const TrainingProgress& progress, const RunState& state) {
+                      const ChoicesFile& choices, const TrainingProgress& progress,
+                      const RunState& state) {
   std::map<std::string, std::string> metadata = state.metadata;
   metadata.insert({{"format", kFormat},
                    {"bench_version", results::source_info().bench_version},
                    {"global_step", std::to_string(progress.steps)},
+                   {kChoices, to_text(choices)},
                    {"warmup_steps", std::to_string(progress.warmup)},
                    {"input_epoch", std::to_string(progress.input.epoch)},
                    {"input_index", std::to_string(progress.input.index)}});
@@ -250,6 +253,7 @@ OpenCheckpoint open_checkpoint(const CheckpointFile& checkpoint, const NumberFla
   if (const std::string reached = metadata.text("reached_top_1"); !reached.empty()) {
     open.progress.reached_top_1 = std::strtod(reached.c_str(), nullptr);
   }
+  open.choices = parse_choices(metadata.text(kChoices));
   if (open.progress.steps != checkpoint.step) {
     throw DataError(fmt::format("{}: the file was renamed: it has {} steps", open.file.name(),
                                 open.progress.steps));

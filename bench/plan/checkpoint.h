@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/plan/choices_file.h"
 #include "bench/plan/settings.h"
 #include "models/base/tensor_file.h"
 #include "pipeline/input.h"
@@ -34,6 +35,8 @@ struct OpenCheckpoint {
   /// The settings in which the run differs from the one that wrote the checkpoint, as "--FLAG was
   /// VALUE". It then continues, but not with the same numbers.
   std::vector<std::string> differences = {};
+  /// The kernels and layouts that computed it; earlier versions did not store them.
+  std::optional<ChoicesFile> choices = {};
 };
 
 /// The flags of a run that change its numbers, with their values.
@@ -42,7 +45,8 @@ NumberFlags number_flags(const RunSettings& settings, const results::RunFlags& f
 
 /// Writes a checkpoint with a checksum. Throws WriteError.
 void write_checkpoint(const CheckpointFolder& folder, const NumberFlags& flags,
-                      const TrainingProgress& progress, const RunState& state);
+                      const ChoicesFile& choices, const TrainingProgress& progress,
+                      const RunState& state);
 
 /// Opens a checkpoint for a run with these flags and this network. Reads all of it. Throws
 /// UsageError if it is of another network, dataset or optimizer, or was not written by --train_dir.

@@ -47,6 +47,8 @@ std::string_view name_of(ChosenBy chosen_by) {
       return "timed";
     case ChosenBy::kept:
       return "kept";
+    case ChosenBy::checkpoint:
+      return "checkpoint";
   }
   throw InternalError("a source of choices without a name");
 }

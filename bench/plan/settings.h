@@ -57,7 +57,7 @@ std::string_view name_of(Autotune autotune);
 
 /// How the kernels and layouts of a plan were chosen: by estimates, by a file, or by times of this
 /// or an earlier run.
-enum class ChosenBy : std::uint8_t { estimates, file, timed, kept };
+enum class ChosenBy : std::uint8_t { estimates, file, timed, kept, checkpoint };
 /// The name in a record.
 std::string_view name_of(ChosenBy chosen_by);
 

@@ -36,19 +36,6 @@ std::string program_text() {
                      source.git_rev.known() ? source.git_rev.value() : "of no known revision");
 }
 
-TuningKey key_of(const TuningRequest& request, const Graph& graph) {
-  const RunSettings& settings = request.settings;
-  std::ostringstream text;
-  text << graph;
-  TuningKey key = request.identity;
-  key.subject.insert({{"autotune", std::string(name_of(settings.execution.autotune))},
-                      {"deterministic", settings.execution.deterministic ? "true" : "false"},
-                      {"data_format", std::string(name_of(settings.execution.format))},
-                      {"use_tf32", settings.workload.tf32 ? "true" : "false"},
-                      {"graph", results::sha256_hex(text.str())}});
-  return key;
-}
-
 bool fits(const TuningRequest& request, const PlannedMemory& memory) {
   return request.limits.fit(request.limits.need_of(memory));
 }
@@ -107,6 +94,17 @@ TuningKey tuning_identity(const Device& device, const SystemFiles& files) {
   return key;
 }
 
+TuningKey tuning_key(const RunSettings& settings, const Graph& graph, TuningKey identity) {
+  std::ostringstream text;
+  text << graph;
+  identity.subject.insert({{"autotune", std::string(name_of(settings.execution.autotune))},
+                           {"deterministic", settings.execution.deterministic ? "true" : "false"},
+                           {"data_format", std::string(name_of(settings.execution.format))},
+                           {"use_tf32", settings.workload.tf32 ? "true" : "false"},
+                           {"graph", results::sha256_hex(text.str())}});
+  return identity;
+}
+
 TimingMemory timing_memory(const MemoryLimits& limits, PlannedMemory planned) {
   if (!limits.device && !limits.host.known()) {
     return {};
@@ -123,7 +121,7 @@ TimingMemory timing_memory(const MemoryLimits& limits, PlannedMemory planned) {
 TuningResult tune(const TuningRequest& request) {
   const RunSettings& settings = request.settings;
   TuningResult result;
-  const TuningKey key = key_of(request, request.graph);
+  const TuningKey key = tuning_key(request.settings, request.graph, request.identity);
   if (auto kept = kept_choices(request, key, result.notices)) {
     result.choices = std::move(*kept);
     result.kept = true;

@@ -18,6 +18,9 @@ namespace bench {
 /// fastest.
 TuningKey tuning_identity(const Device& device, const SystemFiles& files);
 
+/// What the choices of a run depend on: its graph, its device (see tuning_identity) and its flags.
+TuningKey tuning_key(const RunSettings& settings, const Graph& graph, TuningKey identity);
+
 /// The device memory that timing may use, and what a run with this plan leaves for workspaces.
 TimingMemory timing_memory(const MemoryLimits& limits, PlannedMemory planned);
 

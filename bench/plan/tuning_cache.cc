@@ -15,29 +15,28 @@ namespace {
 /// More digits than any number of files needs to differ.
 constexpr std::size_t kNameDigits = 16;
 
-std::map<std::string, std::string> joined(const TuningKey& key) {
-  std::map<std::string, std::string> all = key.subject;
-  all.insert(key.versions.begin(), key.versions.end());
+}  // namespace
+
+std::map<std::string, std::string> TuningKey::all() const {
+  std::map<std::string, std::string> all = subject;
+  all.insert(versions.begin(), versions.end());
   return all;
 }
 
-/// The first difference: "was timed for driver=12.8, which is now 13.0"; empty if all are the same.
-std::string difference(const std::map<std::string, std::string>& now,
-                       const std::map<std::string, std::string>& then) {
+std::string TuningKey::difference(const std::map<std::string, std::string>& then) const {
+  const auto now = all();
   for (const auto& [name, value] : now) {
     const auto old = then.find(name);
     if (old == then.end()) {
-      return fmt::format("was timed for an unknown {}, which is now {}", name, printable(value));
+      return fmt::format("was made for an unknown {}, which is now {}", name, printable(value));
     }
     if (old->second != value) {
-      return fmt::format("was timed for {}={}, which is now {}", name, printable(old->second),
+      return fmt::format("was made for {}={}, which is now {}", name, printable(old->second),
                          printable(value));
     }
   }
-  return now.size() == then.size() ? "" : "was timed for additional versions";
+  return now.size() == then.size() ? "" : "was made for additional versions";
 }
-
-}  // namespace
 
 std::optional<std::filesystem::path> tuning_folder(
     const std::function<std::string(const std::string& variable)>& environment) {
@@ -83,7 +82,7 @@ TuningCache::Found TuningCache::find(const TuningKey& key) const {
   if (!kept) {
     return refused("does not contain choices");
   }
-  if (const std::string other = difference(joined(key), kept->made_for); !other.empty()) {
+  if (const std::string other = key.difference(kept->made_for); !other.empty()) {
     return refused(other);
   }
   return {.choices = std::move(kept->choices)};
@@ -101,7 +100,7 @@ std::string TuningCache::keep(const TuningKey& key, const Choices& choices) cons
   }
   try {
     AtomicFile(*path, "file of timed choices")
-        .write(to_text({.choices = choices, .made_for = joined(key)}));
+        .write(to_text({.choices = choices, .made_for = key.all()}));
   } catch (const UsageError& refusal) {
     return refusal.what();
   } catch (const WriteError& failure) {

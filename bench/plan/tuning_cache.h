@@ -17,6 +17,11 @@ struct TuningKey {
   /// The versions of everything that computes there. Choices timed with other versions are not
   /// used.
   std::map<std::string, std::string> versions;
+
+  [[nodiscard]] std::map<std::string, std::string> all() const;
+  /// The first property that choices made for `then` do not share, as "was made for driver=12.8,
+  /// which is now 13.0"; empty if they share all.
+  [[nodiscard]] std::string difference(const std::map<std::string, std::string>& then) const;
 };
 
 /// The folder for timed choices: `tuning` in the first of BENCH_CACHE_DIR, XDG_CACHE_HOME/bench and

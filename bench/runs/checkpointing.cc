@@ -52,6 +52,23 @@ std::optional<std::int64_t> Checkpointing::training_warmup() const {
              : std::nullopt;
 }
 
+std::string Checkpointing::keep_choices(const TuningKey& key, RunSettings& settings) {
+  choices_for_ = key.all();
+  if (!from_ || !from_->choices || settings.execution.choices_file) {
+    return "";
+  }
+  if (const std::string why = key.difference(from_->choices->made_for); !why.empty()) {
+    // Other differences of the numbers are reported, so this one is not news.
+    return from_->differences.empty()
+               ? fmt::format("kernels are chosen again, so the numbers may differ: {} {}",
+                             from_->file.name(), why)
+               : "";
+  }
+  settings.execution.choices = std::make_shared<ChoicesFile>(*from_->choices);
+  settings.execution.chosen_by = ChosenBy::checkpoint;
+  return "";
+}
+
 TowerVariables Checkpointing::related() const {
   return settings_.workload.strategy->reduction ? TowerVariables::shared : TowerVariables::separate;
 }
@@ -104,7 +121,9 @@ results::Checkpoints Checkpointing::summary() const {
 
 void Checkpointing::write(Towers& towers, const TrainingProgress& progress) {
   const std::chrono::nanoseconds begin = clock_.now();
-  write_checkpoint(folder_, flags_, progress, read_run_state(towers, related()));
+  const Choices& choices = towers.first().executor().plan().choices;
+  write_checkpoint(folder_, flags_, {.choices = choices, .made_for = choices_for_}, progress,
+                   read_run_state(towers, related()));
   last_written_ = progress.steps;
   ++written_;
   time_ += clock_.now() - begin;

@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/plan/checkpoint.h"
 #include "bench/plan/settings.h"
+#include "bench/plan/tuning_cache.h"
 #include "results/environment/clock.h"
 #include "results/record/record.h"
 #include "variable_mgmt/checkpoint/run_state.h"
@@ -32,6 +34,9 @@ class Checkpointing {
   /// The warm-up steps of the training, if they are complete.
   [[nodiscard]] std::optional<std::int64_t> training_warmup() const;
 
+  /// Lets the run compute with the kernels of the checkpoint, if they were chosen for the same key
+  /// and the user selects no others. Returns a sentence for the user if the run must choose again.
+  std::string keep_choices(const TuningKey& key, RunSettings& settings);
   /// Gives a tower the state of the checkpoint, if there is one; call it on the tower's thread
   /// before the first step.
   void restore(Towers& towers, int tower) const;
@@ -51,6 +56,8 @@ class Checkpointing {
   const RunSettings& settings_;
   const Clock& clock_;
   NumberFlags flags_;
+  /// What the run's choices of kernels depend on.
+  std::map<std::string, std::string> choices_for_;
   CheckpointFolder folder_;
   std::optional<OpenCheckpoint> from_;
   bool nothing_left_ = false;

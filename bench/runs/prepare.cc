@@ -16,16 +16,15 @@
 #include "bench/plan/processor_shares.h"
 #include "bench/plan/resolve_sharing.h"
 #include "bench/plan/staging_allocator.h"
-#include "bench/plan/tuning.h"
 #include "bench/report/build_record.h"
 #include "bench/report/tensor_dump.h"
 #include "bench/runs/attempt.h"
+#include "bench/runs/choose_kernels.h"
 #include "bench/runs/conditions.h"
 #include "bench/runs/fusion_gains.h"
 #include "bench/runs/step_forecast.h"
 #include "bench/terminal/stderr_lines.h"
 #include "kernels/cpu/affinity.h"
-#include "kernels/cpu/library_variables.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "results/record/build_info.h"
@@ -140,57 +139,9 @@ report::Header header_of(const RunSettings& settings) {
       .horovod_device = workload.strategy->name == "horovod" ? execution.horovod_device : ""};
 }
 
-/// Makes a plan with the choices of a file; errors name the file.
-template <class Make>
-auto naming_choices(const RunSettings& settings, const Make& make) {
-  try {
-    return make();
-  } catch (const ChoicesError& error) {
-    if (!settings.execution.choices_file) {
-      throw;
-    }
-    throw UsageError(fmt::format("--choices_file={}: {}",
-                                 printable(*settings.execution.choices_file), error.what()));
-  }
-}
-
-/// Times kernels if requested, and stores the outcome in the settings.
-void choose_by_time(RunSettings& settings, const Graph& graph, Device& device,
-                    const MemoryLimits& limits, RunHost& host) {
-  if (settings.execution.autotune == Autotune::off) {
-    return;
-  }
-  const auto begin = host.clock.now();
-  const auto timer = make_event_timer(*device.backend);
-  const TuningCache cache(tuning_folder(own_environment));
-  TuningResult tuned = tune({.settings = settings,
-                             .graph = graph,
-                             .backend = *device.backend,
-                             .timer = *timer,
-                             .cache = cache,
-                             .identity = tuning_identity(device, host.files),
-                             .limits = limits,
-                             .watch = host.phases.of("timing kernels", "kernel")});
-  host.phases.clear();
-  for (const std::string& notice : tuned.notices) {
-    LOG(INFO) << "note: " << printable(notice);
-  }
-  if (tuned.kept) {
-    LOG(INFO) << "note: the kernels were chosen by the times of an earlier run";
-  } else if (tuned.counts.timed > 0) {
-    const std::chrono::duration<double> taken = host.clock.now() - begin;
-    LOG(INFO) << fmt::format("note: {} kernels were timed in {:.1f} s, to choose between them",
-                             tuned.counts.timed, taken.count());
-  }
-  settings.execution.chosen_by = tuned.kept               ? ChosenBy::kept
-                                 : tuned.counts.timed > 0 ? ChosenBy::timed
-                                                          : ChosenBy::estimates;
-  settings.execution.choices = std::make_shared<ChoicesFile>(
-      ChoicesFile{.choices = std::move(tuned.choices), .made_for = flags_of_choices(settings)});
-}
-
 /// Prints what --dump requests.
-void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, RunHost& host) {
+void dump(RunSettings& settings, Device& device, const MemoryLimits& limits,
+          Checkpointing* checkpoints, RunHost& host) {
   Backend& backend = *device.backend;
   std::ostream& out = host.streams.out;
   const Graph graph = build_run_graph(settings, backend, settings.workload.batch);
@@ -203,7 +154,7 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits, Run
   if (!settings.outputs.dump.plan && !settings.outputs.dump.choices) {
     return;
   }
-  choose_by_time(settings, graph, device, limits, host);
+  choose_kernels(settings, graph, device, limits, checkpoints, host);
   const std::unique_ptr<Plan> planned = naming_choices(settings, [&] {
     return std::make_unique<Plan>(graph, backend, settings.execution.lowering());
   });
@@ -397,7 +348,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   Device& device = devices.front();
   const MemoryLimits limits = limits_of_run(settings.execution, host_limit, devices);
   if (settings.outputs.dump.any()) {
-    dump(settings, device, limits, host);
+    dump(settings, device, limits, checkpoints.get(), host);
     return std::nullopt;
   }
   const NeedForBatch need_for = [&](std::int64_t batch) {
@@ -408,7 +359,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
 
   print_beginning(settings, host.streams.out);
   RunNetwork built = prepare_network(settings, *values, *device.backend, host);
-  choose_by_time(settings, built.graph, device, limits, host);
+  choose_kernels(settings, built.graph, device, limits, checkpoints.get(), host);
   if (!settings.workload.evaluation()) {
     report::print_initializing_graph(host.streams.out);
   }

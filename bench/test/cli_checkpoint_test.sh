@@ -108,6 +108,24 @@ run 0 $base $lenet --num_warmup_batches=1 --num_batches=$((done + 2)) --train_di
 run 0 $base $lenet --num_warmup_batches=1 --num_batches=$((done + 2)) --train_dir=uninterrupted
 same interrupted/model.ckpt-$((done + 3)).safetensors uninterrupted/model.ckpt-$((done + 3)).safetensors
 
+# A continued run computes with the kernels of its checkpoint, not with those that it would choose.
+# shellcheck disable=SC2086
+run 0 $base $lenet --data_format=NHWC --dump=choices
+sed 's/"data_format": "NHWC"/"data_format": "auto"/' "$out" >choices.json
+# shellcheck disable=SC2086
+run 0 $base $lenet --num_batches=2 --train_dir=chosen --choices_file=choices.json --result_file=chosen.json
+# shellcheck disable=SC2086
+run 0 $base $lenet --num_batches=4 --train_dir=chosen --result_file=continued.json
+lacks "$err" 'chosen again'
+record_holds "r['choices']['by'] == 'checkpoint'" continued.json
+record_holds "r['choices']['nodes'] == json.load(open('chosen.json'))['choices']['nodes']" continued.json
+# shellcheck disable=SC2086
+run 0 $base $lenet --num_batches=6 --train_dir=chosen --deterministic --result_file=continued.json
+says "$err" 'kernels are chosen again, so the numbers may differ:'
+says "$err" 'was made for deterministic=false, which is now true'
+record_holds "r['choices']['by'] == 'estimates'" continued.json
+record_holds "r['choices']['nodes'] != json.load(open('chosen.json'))['choices']['nodes']" continued.json
+
 # Other settings continue with a note. Other networks and files are refused.
 # shellcheck disable=SC2086
 run 0 $base --model=lenet --batch_size=4 --num_gpus=2 --variable_update=replicated --num_batches=12 --train_dir=kept

@@ -53,14 +53,14 @@ TEST_F(KeptChoices, AreIgnoredWithASentenceForOtherVersions) {
   TuningKey newer = key_;
   newer.versions["driver"] = "13.1";
   EXPECT_FALSE(cache_.find(newer).choices);
-  EXPECT_THAT(cache_.find(newer).why_not, EndsWith("was timed for driver=13.0, which is now 13.1"));
+  EXPECT_THAT(cache_.find(newer).why_not, EndsWith("was made for driver=13.0, which is now 13.1"));
   newer = key_;
   newer.versions["program"] = "2";
   EXPECT_THAT(cache_.find(newer).why_not,
-              EndsWith("was timed for an unknown program, which is now 2"));
+              EndsWith("was made for an unknown program, which is now 2"));
   EXPECT_EQ(cache_.keep(newer, choices_), "");
   EXPECT_TRUE(cache_.find(newer).choices);
-  EXPECT_THAT(cache_.find(key_).why_not, EndsWith("was timed for additional versions"));
+  EXPECT_THAT(cache_.find(key_).why_not, EndsWith("was made for additional versions"));
 }
 
 TEST_F(KeptChoices, AreIgnoredWithASentenceIfInvalid) {

@@ -155,7 +155,7 @@ TEST_F(TunedRun, TimesAgainWithAnotherDriver) {
   const TuningResult result = tune_with();
   EXPECT_FALSE(result.kept);
   EXPECT_THAT(result.notices,
-              ElementsAre(HasSubstr("was timed for driver=13.0, which is now 13.1")));
+              ElementsAre(HasSubstr("was made for driver=13.0, which is now 13.1")));
   EXPECT_TRUE(tune_with().kept);
 }
 
