@@ -37,7 +37,6 @@ constexpr std::array kIrrelevant{"init_from",
 
 constexpr std::string_view kFlagPrefix = "flag/";
 constexpr const char* kSum = "crc32c";
-constexpr const char* kChoices = "choices";
 constexpr const char* kHalf = "16 bits";
 
 std::string key_of(const std::string& flag) { return fmt::format("{}{}", kFlagPrefix, flag); }
@@ -167,6 +166,7 @@ NumberFlags number_flags(const RunSettings& settings, const results::RunFlags& f
                                       : "synthetic images"},
       {"batch_size", std::to_string(workload.batch)},
       {"num_gpus", std::to_string(workload.towers)},
+      {"np", std::to_string(workload.processes)},
       {"variable_update", std::string(workload.strategy->name)},
       {"dtype", workload.choose_half ? kHalf : std::string(name_of(workload.dtype))},
       {"device", std::string(name_of(settings.execution.device))},
@@ -187,13 +187,11 @@ NumberFlags number_flags(const RunSettings& settings, const results::RunFlags& f
 }
 
 void write_checkpoint(const CheckpointFolder& folder, const NumberFlags& flags,
-                      const ChoicesFile& choices, const TrainingProgress& progress,
-                      const RunState& state) {
+                      const TrainingProgress& progress, const RunState& state) {
   std::map<std::string, std::string> metadata = state.metadata;
   metadata.insert({{"format", kFormat},
                    {"bench_version", results::source_info().bench_version},
                    {"global_step", std::to_string(progress.steps)},
-                   {kChoices, to_text(choices)},
                    {"warmup_steps", std::to_string(progress.warmup)},
                    {"input_epoch", std::to_string(progress.input.epoch)},
                    {"input_index", std::to_string(progress.input.index)}});
@@ -216,9 +214,11 @@ void write_checkpoint(const CheckpointFolder& folder, const NumberFlags& flags,
   folder.write(progress.steps, tensors, metadata);
 }
 
-OpenCheckpoint open_checkpoint(const CheckpointFile& checkpoint, const NumberFlags& flags,
+std::string choices_key(int process) { return fmt::format("choices/{}", process); }
+
+OpenCheckpoint open_checkpoint(TensorFile file, std::int64_t step, const NumberFlags& flags,
                                const Graph& network) {
-  OpenCheckpoint open{.file = TensorFile(checkpoint.path), .progress = {}};
+  OpenCheckpoint open{.file = std::move(file), .progress = {}};
   const Metadata metadata(open.file);
   check_format(open.file, metadata);
   check_sum(open.file);
@@ -253,8 +253,7 @@ OpenCheckpoint open_checkpoint(const CheckpointFile& checkpoint, const NumberFla
   if (const std::string reached = metadata.text("reached_top_1"); !reached.empty()) {
     open.progress.reached_top_1 = std::strtod(reached.c_str(), nullptr);
   }
-  open.choices = parse_choices(metadata.text(kChoices));
-  if (open.progress.steps != checkpoint.step) {
+  if (open.progress.steps != step) {
     throw DataError(fmt::format("{}: the file was renamed: it has {} steps", open.file.name(),
                                 open.progress.steps));
   }

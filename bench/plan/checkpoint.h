@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/plan/choices_file.h"
 #include "bench/plan/settings.h"
 #include "models/base/tensor_file.h"
 #include "pipeline/input.h"
@@ -35,9 +34,10 @@ struct OpenCheckpoint {
   /// The settings in which the run differs from the one that wrote the checkpoint, as "--FLAG was
   /// VALUE". It then continues, but not with the same numbers.
   std::vector<std::string> differences = {};
-  /// The kernels and layouts that computed it; earlier versions did not store them.
-  std::optional<ChoicesFile> choices = {};
 };
+
+/// The name in RunState::metadata of the kernels and layouts of a process, as ChoicesFile.
+std::string choices_key(int process);
 
 /// The flags of a run that change its numbers, with their values.
 using NumberFlags = std::map<std::string, std::string>;
@@ -45,13 +45,12 @@ NumberFlags number_flags(const RunSettings& settings, const results::RunFlags& f
 
 /// Writes a checkpoint with a checksum. Throws WriteError.
 void write_checkpoint(const CheckpointFolder& folder, const NumberFlags& flags,
-                      const ChoicesFile& choices, const TrainingProgress& progress,
-                      const RunState& state);
+                      const TrainingProgress& progress, const RunState& state);
 
-/// Opens a checkpoint for a run with these flags and this network. Reads all of it. Throws
-/// UsageError if it is of another network, dataset or optimizer, or was not written by --train_dir.
-/// Throws DataError if it is damaged.
-OpenCheckpoint open_checkpoint(const CheckpointFile& checkpoint, const NumberFlags& flags,
+/// Checks the checkpoint after `step` for a run with these flags and this network. Reads all of it.
+/// Throws UsageError if it is of another network, dataset or optimizer, or was not written by
+/// --train_dir. Throws DataError if it is damaged.
+OpenCheckpoint open_checkpoint(TensorFile file, std::int64_t step, const NumberFlags& flags,
                                const Graph& network);
 
 /// Shortens the run by the steps that are complete, and lets its input continue. At least one step

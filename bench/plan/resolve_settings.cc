@@ -313,8 +313,8 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   workload.processes = place.processes;
   workload.servers = place.servers;
   workload.asynchronous = !flags.cross_replica_sync;
-  if (flags.train_dir && (place.processes > 1 || place.servers > 0)) {
-    throw UsageError("--train_dir: checkpoints of several processes are not built yet; omit it");
+  if (flags.train_dir && place.servers > 0) {
+    throw UsageError("--train_dir: checkpoints of parameter servers are not built yet; omit it");
   }
   workload.dataset = &resolve_dataset(flags);
   workload.model = &resolve_model(flags, *workload.dataset);

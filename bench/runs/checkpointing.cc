@@ -2,21 +2,60 @@
 
 #include <glog/logging.h>
 
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "bench/plan/choices_file.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 
 namespace bench {
+namespace {
 
-Checkpointing::Checkpointing(RunSettings& settings, const results::RunFlags& flags,
-                             const Graph& network, const Clock& clock)
+std::string contents_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string contents(std::istreambuf_iterator<char>(file), {});
+  if (!file) {
+    throw DeviceError(fmt::format("cannot read '{}'", path));
+  }
+  return contents;
+}
+
+}  // namespace
+
+Checkpointing::Checkpointing(const RunSettings& settings, const results::RunFlags& flags,
+                             const Graph& network, const Clock& clock, World* world)
     : settings_(settings),
       clock_(clock),
+      world_(world),
       flags_(number_flags(settings, flags)),
-      folder_(*settings.outputs.checkpoints.folder, settings.outputs.checkpoints.keep),
       last_time_(clock.now()) {
-  const std::vector<CheckpointFile> files = find_checkpoints(folder_.path());
+  if (world != nullptr && world->rank() > 0) {
+    return;
+  }
+  const CheckpointSettings& wanted = settings.outputs.checkpoints;
+  folder_.emplace(*wanted.folder, wanted.keep);
+  const std::vector<CheckpointFile> files = find_checkpoints(folder_->path());
   if (!files.empty()) {
-    from_.emplace(open_checkpoint(files.back(), flags_, network));
+    from_.emplace(
+        open_checkpoint(TensorFile(files.back().path), files.back().step, flags_, network));
+  }
+}
+
+void Checkpointing::share(const Graph& network, RunSettings& settings) {
+  if (world_ != nullptr) {
+    const bool sends = from_.has_value();
+    const std::string name = world_->gather(sends ? from_->file.name() : "").front();
+    const std::string step =
+        world_->gather(sends ? std::to_string(from_->progress.steps) : "").front();
+    const std::string contents = world_->gather(sends ? contents_of(name) : "").front();
+    if (!name.empty() && !sends) {
+      from_.emplace(open_checkpoint(TensorFile(name, contents), std::stoll(step), flags_, network));
+    }
+  }
+  if (from_) {
     last_written_ = from_->progress.steps;
     nothing_left_ = !continue_after(from_->progress, settings);
   }
@@ -54,17 +93,23 @@ std::optional<std::int64_t> Checkpointing::training_warmup() const {
 
 std::string Checkpointing::keep_choices(const TuningKey& key, RunSettings& settings) {
   choices_for_ = key.all();
-  if (!from_ || !from_->choices || settings.execution.choices_file) {
+  if (!from_ || settings.execution.choices_file) {
     return "";
   }
-  if (const std::string why = key.difference(from_->choices->made_for); !why.empty()) {
+  const auto& metadata = from_->file.metadata();
+  const auto found = metadata.find(choices_key(settings.workload.process));
+  const auto choices = found == metadata.end() ? std::nullopt : parse_choices(found->second);
+  if (!choices) {
+    return "";
+  }
+  if (const std::string why = key.difference(choices->made_for); !why.empty()) {
     // Other differences of the numbers are reported, so this one is not news.
     return from_->differences.empty()
                ? fmt::format("kernels are chosen again, so the numbers may differ: {} {}",
                              from_->file.name(), why)
                : "";
   }
-  settings.execution.choices = std::make_shared<ChoicesFile>(*from_->choices);
+  settings.execution.choices = std::make_shared<ChoicesFile>(*choices);
   settings.execution.chosen_by = ChosenBy::checkpoint;
   return "";
 }
@@ -77,7 +122,7 @@ void Checkpointing::restore(Towers& towers, int tower) const {
   if (!from_) {
     return;
   }
-  restore_run_state(towers, tower, related(), from_->file);
+  restore_run_state(towers, tower, related(), from_->file, world_);
   const LossScaleRule rule = loss_scale_rule(settings_.workload);
   if (!rule.automatic) {
     towers[tower].set_loss_scale(rule.initial);
@@ -89,8 +134,11 @@ bool Checkpointing::is_due(std::int64_t measured) const {
   if (when.every_steps) {
     return measured > 0 && measured % *when.every_steps == 0;
   }
-  return when.every_seconds > 0 &&
-         clock_.now() - last_time_ >= std::chrono::seconds(when.every_seconds);
+  if (when.every_seconds == 0) {
+    return false;
+  }
+  const bool due = clock_.now() - last_time_ >= std::chrono::seconds(when.every_seconds);
+  return world_ == nullptr ? due : !world_->gather(due ? "due" : "").front().empty();
 }
 
 void Checkpointing::between_steps(Towers& towers, const TrainingProgress& progress) {
@@ -121,9 +169,25 @@ results::Checkpoints Checkpointing::summary() const {
 
 void Checkpointing::write(Towers& towers, const TrainingProgress& progress) {
   const std::chrono::nanoseconds begin = clock_.now();
-  const Choices& choices = towers.first().executor().plan().choices;
-  write_checkpoint(folder_, flags_, {.choices = choices, .made_for = choices_for_}, progress,
-                   read_run_state(towers, related()));
+  const ChoicesFile choices{.choices = towers.first().executor().plan().choices,
+                            .made_for = choices_for_};
+  const RunState state = read_run_state(
+      towers, related(), world_, {{choices_key(settings_.workload.process), to_text(choices)}});
+  std::string failure;
+  if (folder_) {
+    try {
+      write_checkpoint(*folder_, flags_, progress, state);
+    } catch (const WriteError& error) {
+      failure = error.what();
+    }
+  }
+  if (world_ != nullptr) {
+    // The next step of the others would wait for the disk, too.
+    failure = world_->gather(failure).front();
+  }
+  if (!failure.empty()) {
+    throw WriteError(failure);
+  }
   last_written_ = progress.steps;
   ++written_;
   time_ += clock_.now() - begin;

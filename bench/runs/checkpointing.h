@@ -17,13 +17,19 @@
 namespace bench {
 
 /// The checkpoints of a training run with --train_dir: what it continues from, and what it writes.
+/// With several processes, the first one reads and writes the files, and all must make the same
+/// calls.
 class Checkpointing {
  public:
-  /// Opens the folder and its newest checkpoint, and shortens the run in `settings` by the steps
-  /// that are complete. All arguments but the network must outlive this. Throws UsageError and
-  /// DataError.
-  Checkpointing(RunSettings& settings, const results::RunFlags& flags, const Graph& network,
-                const Clock& clock);
+  /// Opens the folder and its newest checkpoint in the first process. The settings and the clock
+  /// must outlive this. `world` connects the other processes; null for a single process. Throws
+  /// UsageError and DataError.
+  Checkpointing(const RunSettings& settings, const results::RunFlags& flags, const Graph& network,
+                const Clock& clock, World* world);
+
+  /// Gives all processes the checkpoint, and shortens the run in `settings` by the steps that are
+  /// complete. Waits for all processes.
+  void share(const Graph& network, RunSettings& settings);
 
   /// All steps of the run are complete.
   [[nodiscard]] bool nothing_left() const { return nothing_left_; }
@@ -41,7 +47,7 @@ class Checkpointing {
   /// before the first step.
   void restore(Towers& towers, int tower) const;
   /// Writes a checkpoint between two steps if it is time for one. If that fails, prints a warning
-  /// and tries again next time.
+  /// and tries again next time. Waits for all processes.
   void between_steps(Towers& towers, const TrainingProgress& progress);
   /// Writes the last checkpoint. Throws WriteError.
   void finish(Towers& towers, const TrainingProgress& progress);
@@ -50,15 +56,18 @@ class Checkpointing {
 
  private:
   void write(Towers& towers, const TrainingProgress& progress);
+  /// Waits for all processes if a time decides.
   [[nodiscard]] bool is_due(std::int64_t measured) const;
   [[nodiscard]] TowerVariables related() const;
 
   const RunSettings& settings_;
   const Clock& clock_;
+  World* world_;
   NumberFlags flags_;
   /// What the run's choices of kernels depend on.
   std::map<std::string, std::string> choices_for_;
-  CheckpointFolder folder_;
+  /// Set in the first process.
+  std::optional<CheckpointFolder> folder_;
   std::optional<OpenCheckpoint> from_;
   bool nothing_left_ = false;
   std::int64_t last_written_ = -1;

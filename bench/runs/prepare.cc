@@ -308,6 +308,22 @@ Begun begin_run(const RunRequest& request, const RunHost& host) {
           .file = RecordFile(settings.outputs, std::move(record), host.streams.out)};
 }
 
+void open_checkpoints(Begun& begun, RunHost& host) {
+  RunSettings& settings = begun.settings;
+  if (!settings.outputs.checkpoints.folder) {
+    return;
+  }
+  const Graph network = build_run_network(settings.workload, settings.workload.batch);
+  begun.checkpoints = agreed(*host.world.world, [&] {
+    return std::make_unique<Checkpointing>(settings, begun.file.record().flags, network, host.clock,
+                                           host.world.others());
+  });
+  begun.checkpoints->share(network, settings);
+  for (const std::string& notice : begun.checkpoints->notices()) {
+    LOG(INFO) << "note: " << notice;
+  }
+}
+
 std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   RunSettings& settings = begun.settings;
   auto host_limit = memory_limit(host.files);
@@ -323,16 +339,9 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
     trace.emplace(*settings.outputs.files.trace, "trace file");
   }
   const Graph network = build_run_network(settings.workload, settings.workload.batch);
-  std::unique_ptr<Checkpointing> checkpoints;
-  if (settings.outputs.checkpoints.folder) {
-    checkpoints =
-        std::make_unique<Checkpointing>(settings, begun.file.record().flags, network, host.clock);
-    for (const std::string& notice : checkpoints->notices()) {
-      LOG(INFO) << "note: " << notice;
-    }
-    if (checkpoints->nothing_left()) {
-      return std::nullopt;
-    }
+  std::unique_ptr<Checkpointing>& checkpoints = begun.checkpoints;
+  if (checkpoints != nullptr && checkpoints->nothing_left()) {
+    return std::nullopt;
   }
   if (checkpoints != nullptr && checkpoints->steps_before() > 0 && settings.workload.init_from) {
     LOG(INFO) << "note: --init_from: no effect, because the variables are those of the checkpoint";

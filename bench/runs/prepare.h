@@ -37,12 +37,18 @@ struct Begun {
   RunBegin begin;
   EnvironmentSnapshot before;
   RecordFile file;
+  /// Set with --train_dir.
+  std::unique_ptr<Checkpointing> checkpoints = {};
   /// Set once the run is planned.
   PlannedMemory memory = {};
 };
 
 /// Throws UsageError if the record cannot be written.
 Begun begin_run(const RunRequest& request, const RunHost& host);
+
+/// Opens the checkpoint from which the run continues, if --train_dir is given. Waits for all
+/// processes. Throws UsageError and DataError.
+void open_checkpoints(Begun& begun, RunHost& host);
 
 /// Everything that the steps use. The settings it was made from must outlive it.
 struct Prepared {

@@ -28,6 +28,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   int status = 0;
   try {
     world.set_phase("planning");
+    open_checkpoints(begun, host);
     auto prepared = agreed(world, [&] { return prepare(begun, host); });
     if (prepared) {
       if (World* const others = host.world.others()) {

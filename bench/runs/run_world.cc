@@ -385,7 +385,9 @@ void settle_in_world(RunSettings& settings, const World& world) {
     settings.outputs.record.device_counts.clear();  // This is one run of a sweep.
   }
   if (world.rank() != 0) {
-    settings.outputs = {.lines = settings.outputs.lines};
+    // Rank 0 writes the checkpoints, but all ranks contribute to them.
+    settings.outputs = {.checkpoints = settings.outputs.checkpoints,
+                        .lines = settings.outputs.lines};
   }
 }
 

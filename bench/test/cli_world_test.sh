@@ -61,6 +61,33 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   start 2 $run $data --forward_only >out 2>err || fail "forward only: $(cat err)"
   grep -q '^total images/sec' out || fail "forward only printed: $(cat out)"
 
+  # Checkpoints: rank 0 writes them, with the values of all ranks. Any number of processes can continue. In resnet20,
+  # each tower has its own averages of batch norm.
+  with_averages='--device=cpu --num_intra_threads=1 --model=resnet20 --data_name=cifar10 --batch_size=2 --num_warmup_batches=1'
+  for saved in "$with_averages" "$run $data"; do
+    saved="$saved --variable_update=collective_all_reduce"
+    rm -rf straight
+    start 2 $saved --num_batches=3 --train_dir=straight --save_model_steps=1 >out 2>err || fail "checkpoints: $(cat err)"
+    for step in 2 3; do
+      rm -rf resumed && mkdir resumed && cp straight/model.ckpt-$step.safetensors resumed
+      start 2 $saved --num_batches=3 --train_dir=resumed --result_file=record.json >out 2>err || fail "$(cat err)"
+      grep -q "training continues after step $step" err || fail "not continued: $(cat err)"
+      ! grep -q 'the numbers' err || fail "not continued exactly: $(cat err)"
+      cmp straight/model.ckpt-4.safetensors resumed/model.ckpt-4.safetensors ||
+        fail 'several processes do not continue exactly'
+    done
+  done
+  grep -q '"continued_after": 3' record.json || fail 'the record does not say where the run continued'
+  "$bench" $saved --num_gpus=2 --num_batches=5 --train_dir=resumed >out 2>err || fail "$(cat err)"
+  grep -q -e '--np was 2 and is 1' err || fail "no note about the processes: $(cat err)"
+  start 2 $saved --num_batches=100000 --train_dir=timed --save_model_secs=1 --max_seconds=4 \
+    >out 2>err || fail "$(cat err)"
+  [ "$(ls timed/*.safetensors | wc -l)" -ge 2 ] || fail "not saved by time: $(ls timed)"
+  # The disk is full. MPI needs files, too, but smaller ones.
+  got=0
+  (ulimit -f 40000 && start 2 $saved --num_batches=2 --train_dir=full >out 2>err) || got=$?
+  [ $got = 74 ] || fail "exit status $got with a full disk: $(cat err)"
+
   # refused STATUS TEXT ARGUMENTS...: two processes exit with this status, and print the text once.
   refused() {
     status=$1 text=$2
@@ -118,6 +145,9 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   fi
 
   refused 2 'name the workers and the parameter servers' $run
+  refused 2 'was written with --model=lenet, but this run has trivial' --device=cpu --model=trivial $data \
+    --variable_update=horovod --train_dir=straight
+  refused 2 'checkpoints of parameter servers are not built yet' $run --worker_hosts=a --ps_hosts=a --train_dir=straight
   refused 2 'the folder does not exist' $run --worker_hosts=a --ps_hosts=a --data_dir=absent --data_name=imagenet
   refused 2 'but 2 processes run: start 3 with --np=3' $run --worker_hosts=a,b --ps_hosts=a
   refused 2 'the largest batch that fits is' $run --worker_hosts=a --ps_hosts=a --batch_size=900000000

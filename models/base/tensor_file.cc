@@ -1,6 +1,7 @@
 #include "models/base/tensor_file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,27 @@ TensorFile::TensorFile(const std::filesystem::path& path) : name_(path.string())
   if (fd_ < 0) {
     throw UsageError(fmt::format("cannot read '{}': {}", name_, std::strerror(errno)));
   }
+  open();
+}
+
+TensorFile::TensorFile(std::string name, std::string_view contents)
+    : name_(std::move(name)), fd_(::memfd_create("tensors", MFD_CLOEXEC)) {
+  while (fd_ >= 0 && !contents.empty()) {
+    const ssize_t written = ::write(fd_, contents.data(), contents.size());
+    if (written >= 0) {
+      contents.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      ::close(std::exchange(fd_, -1));
+    }
+  }
+  if (fd_ < 0) {
+    throw DeviceError(
+        fmt::format("{}: cannot keep the file in memory: {}", name_, std::strerror(errno)));
+  }
+  open();
+}
+
+void TensorFile::open() {
   try {
     struct stat status {};
     if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) {

@@ -21,6 +21,9 @@ class TensorFile {
   /// Opens the file and reads its header. Throws UsageError if it cannot be opened or is not a
   /// regular file, DataError (file, tensor, reason) if it is malformed.
   explicit TensorFile(const std::filesystem::path& path);
+  /// A file in memory with these contents. `name` is for messages. Throws as above, and DeviceError
+  /// if there is not enough memory.
+  TensorFile(std::string name, std::string_view contents);
   ~TensorFile();
   TensorFile(TensorFile&& other) noexcept;
   TensorFile& operator=(TensorFile&&) = delete;
@@ -41,6 +44,8 @@ class TensorFile {
   void read(const StoredTensor& tensor, std::uint64_t first, std::span<std::int64_t> out) const;
 
  private:
+  /// Reads the header; closes the file if that fails.
+  void open();
   void read_bytes(std::uint64_t offset, std::span<std::byte> out) const;
   template <class From, class To, class Convert>
   void read_converted(const StoredTensor& tensor, std::uint64_t first, std::span<To> out,

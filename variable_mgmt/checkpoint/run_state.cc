@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -159,10 +160,79 @@ class TowerTensors {
   TowerVariables related_;
 };
 
+/// The number of towers in the processes that precede this one.
+int towers_before(const Towers& towers, const World* world) {
+  return world == nullptr ? 0 : world->rank() * towers.size();
+}
+
+void put(std::string& text, std::string_view bytes) {
+  const std::uint64_t size = bytes.size();
+  text.append(reinterpret_cast<const char*>(&size), sizeof(size)).append(bytes);
+}
+
+/// Removes what put() appended from the beginning of `text`.
+std::string_view take(std::string_view& text) {
+  std::uint64_t size = 0;
+  check(text.size() >= sizeof(size), "run state: a message is too short");
+  std::memcpy(&size, text.data(), sizeof(size));
+  text.remove_prefix(sizeof(size));
+  check(text.size() >= size, "run state: a message is too short");
+  const std::string_view bytes = text.substr(0, size);
+  text.remove_prefix(size);
+  return bytes;
+}
+
+template <class Value>
+std::string_view bytes_of(const std::vector<Value>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value)};
+}
+
+/// Restores the values of bytes_of().
+template <class Value>
+std::vector<Value> values_of(std::string_view bytes) {
+  std::vector<Value> values(bytes.size() / sizeof(Value));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+/// The state as a message to another process of the same build.
+std::string packed(const RunState& state) {
+  std::string text;
+  for (const auto& [key, value] : state.metadata) {
+    put(text, "");
+    put(text, key);
+    put(text, value);
+  }
+  for (const auto& [name, tensor] : state.tensors) {
+    put(text, name);
+    put(text, bytes_of(std::vector{tensor.type}));
+    put(text, bytes_of(tensor.shape));
+    put(text, bytes_of(tensor.bytes));
+  }
+  return text;
+}
+
+void add_packed(std::string_view text, RunState& state) {
+  while (!text.empty()) {
+    const std::string name(take(text));
+    if (name.empty()) {
+      std::string key(take(text));
+      state.metadata.emplace(std::move(key), take(text));
+      continue;
+    }
+    // Braces evaluate in this order.
+    state.tensors.emplace(name, RunState::Tensor{.type = values_of<StoredType>(take(text)).at(0),
+                                                 .shape = values_of<std::int64_t>(take(text)),
+                                                 .bytes = values_of<std::byte>(take(text))});
+  }
+}
+
 }  // namespace
 
-RunState read_run_state(Towers& towers, TowerVariables related) {
-  RunState state;
+RunState read_run_state(Towers& towers, TowerVariables related, World* world,
+                        std::map<std::string, std::string> metadata) {
+  RunState state{.tensors = {}, .metadata = std::move(metadata)};
+  const int before = towers_before(towers, world);
   std::mutex mutex;
   // One tower at a time: each looks at what the others have added.
   const auto read = [&](int number) {
@@ -171,9 +241,10 @@ RunState read_run_state(Towers& towers, TowerVariables related) {
     Executor& executor = tower.executor();
     const std::vector<StateRegion> regions = towers.update(number)->state_regions();
     const std::vector<TowerVariable> variables = variables_of(executor, regions);
-    const bool all = number == 0 || related == TowerVariables::separate;
+    const int of_all = before + number;
+    const bool all = of_all == 0 || related == TowerVariables::separate;
     const auto own = [&](bool is_own) {
-      return is_own && number > 0 ? std::optional(number) : std::nullopt;
+      return is_own && of_all > 0 ? std::optional(of_all) : std::nullopt;
     };
     const auto add = [&](std::string name, const TensorType& type, const auto& read_bytes) {
       if (!state.tensors.contains(name)) {
@@ -190,27 +261,38 @@ RunState read_run_state(Towers& towers, TowerVariables related) {
             [&] { return executor.read_variable_bytes(variable.name); });
       }
     }
-    for_each_part(executor, regions,
-                  [&](std::size_t segment, void* memory, std::string_view region) {
-                    const std::string& variable = executor.segment_name(segment);
-                    add(tensor_name(region, variable, own(related == TowerVariables::separate)),
-                        types.at(variable), [&] { return executor.read_segment(segment, memory); });
-                  });
+    // Each process has all shared values. Within a process, a tower may have some of them.
+    if (all || before == 0) {
+      for_each_part(
+          executor, regions, [&](std::size_t segment, void* memory, std::string_view region) {
+            const std::string& variable = executor.segment_name(segment);
+            add(tensor_name(region, variable, own(related == TowerVariables::separate)),
+                types.at(variable), [&] { return executor.read_segment(segment, memory); });
+          });
+    }
     if (all) {
       tower.fetch_state();
       tower.wait();
-      state.metadata[step_state_key(number)] = text_of(tower.seen_state());
+      state.metadata[step_state_key(of_all)] = text_of(tower.seen_state());
     }
   };
   towers.run(read);
+  if (world != nullptr) {
+    const std::vector<std::string> texts = world->gather(world->rank() == 0 ? "" : packed(state));
+    for (std::size_t rank = 1; rank < texts.size() && world->rank() == 0; ++rank) {
+      add_packed(texts[rank], state);
+    }
+  }
   return state;
 }
 
-void restore_run_state(Towers& towers, int number, TowerVariables related, const TensorFile& file) {
+void restore_run_state(Towers& towers, int number, TowerVariables related, const TensorFile& file,
+                       const World* world) {
+  const int of_all = towers_before(towers, world) + number;
   Tower& tower = towers[number];
   Executor& executor = tower.executor();
   UpdateStrategy& update = *towers.update(number);
-  const TowerTensors tensors(file, number, related);
+  const TowerTensors tensors(file, of_all, related);
   const std::vector<TowerVariable> variables = variables_of(executor, update.state_regions());
   std::map<std::string, TowerVariable> by_name;
   for (const TowerVariable& variable : variables) {
@@ -239,7 +321,7 @@ void restore_run_state(Towers& towers, int number, TowerVariables related, const
         }
       });
   const auto& metadata = file.metadata();
-  auto found = metadata.find(step_state_key(number));
+  auto found = metadata.find(step_state_key(of_all));
   if (found == metadata.end()) {
     found = metadata.find(step_state_key(0));
   }

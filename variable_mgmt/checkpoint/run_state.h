@@ -9,6 +9,7 @@
 
 #include "models/base/tensor_file.h"
 #include "variable_mgmt/towers/towers.h"
+#include "variable_mgmt/world/world.h"
 
 namespace bench {
 
@@ -31,7 +32,7 @@ enum class TowerVariables : std::uint8_t {
 ///     previous_gradients/VARIABLE     gradients that the next update applies, and
 ///     previous_variables/VARIABLE     the variables that they were computed with
 ///     computing_variables/VARIABLE    older variables that the next step reads
-///     tower/NUMBER/...                values of another tower than the first one
+///     tower/NUMBER/...                values of another tower than the first one of all processes
 ///
 /// The towers' averages of batch norm differ. With TowerVariables::separate, everything does.
 struct RunState {
@@ -45,14 +46,17 @@ struct RunState {
   std::map<std::string, std::string> metadata;
 };
 
-/// Copies the state of all towers between two steps. Waits.
-RunState read_run_state(Towers& towers, TowerVariables related);
+/// Copies the state of all towers between two steps, and adds `metadata`. Waits. With a world, all
+/// of its workers must call it; the first one returns the state of all of them.
+RunState read_run_state(Towers& towers, TowerVariables related, World* world = nullptr,
+                        std::map<std::string, std::string> metadata = {});
 
 /// Gives a tower and its strategy the state in a file that has all variables of the network. Call
 /// it on the tower's thread, before the first step; the towers must do it at the same time. The
 /// file may be from another strategy or fewer towers. What it lacks then gets the values of the
-/// first tower or of a new run. Throws DataError if the file's numbers are malformed, or if it
-/// lacks the slots of the optimizer.
-void restore_run_state(Towers& towers, int tower, TowerVariables related, const TensorFile& file);
+/// first tower or of a new run. `world` is as above. Throws DataError if the file's numbers are
+/// malformed, or if it lacks the slots of the optimizer.
+void restore_run_state(Towers& towers, int tower, TowerVariables related, const TensorFile& file,
+                       const World* world = nullptr);
 
 }  // namespace bench

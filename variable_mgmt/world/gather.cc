@@ -1,12 +1,15 @@
 #include "variable_mgmt/world/gather.h"
 
+#include <algorithm>
+
 #include "models/base/errors.h"
 #include "variable_mgmt/world/tags.h"
 
 namespace bench {
 
-Gather::Gather(std::string text, int rank, int size)
+Gather::Gather(std::string text, int rank, int size, std::size_t piece)
     : rank_(rank),
+      piece_(piece),
       own_size_(text.size()),
       sizes_(static_cast<std::size_t>(size)),
       texts_(static_cast<std::size_t>(size)) {
@@ -20,22 +23,30 @@ void Gather::begin(Transport& transport) {
       continue;
     }
     sends_.push_back(transport.send(peer, tag::kTextSize, std::as_bytes(std::span(&own_size_, 1))));
-    sends_.push_back(transport.send(peer, tag::kText, own));
+    std::size_t begin = 0;
+    do {
+      const std::size_t bytes = std::min(piece_, own.size() - begin);
+      sends_.push_back(transport.send(peer, tag::kText, own.subspan(begin, bytes)));
+      begin += bytes;
+    } while (begin < own.size());
     const auto size = std::as_writable_bytes(std::span(&sizes_[static_cast<std::size_t>(peer)], 1));
-    waiting_.push_back(
-        {.peer = peer, .request = transport.receive(peer, tag::kTextSize, size), .for_size = true});
+    waiting_.push_back({.peer = peer, .request = transport.receive(peer, tag::kTextSize, size)});
   }
 }
 
 bool Gather::receive(Transport& transport, Waiting& waiting) {
-  if (!waiting.for_size) {
+  const auto peer = static_cast<std::size_t>(waiting.peer);
+  std::string& text = texts_[peer];
+  if (!waiting.end) {
+    text.resize(sizes_[peer]);
+  } else if (*waiting.end == text.size()) {
     return true;
   }
-  const auto peer = static_cast<std::size_t>(waiting.peer);
-  texts_[peer].resize(sizes_[peer]);
-  waiting.request =
-      transport.receive(waiting.peer, tag::kText, std::as_writable_bytes(std::span(texts_[peer])));
-  waiting.for_size = false;
+  const std::size_t begin = waiting.end.value_or(0);
+  const std::size_t bytes = std::min(piece_, text.size() - begin);
+  const auto all = std::as_writable_bytes(std::span(text));
+  waiting.request = transport.receive(waiting.peer, tag::kText, all.subspan(begin, bytes));
+  waiting.end = begin + bytes;
   return false;
 }
 

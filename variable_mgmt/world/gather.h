@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <future>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +14,8 @@ namespace bench {
 /// Sends this rank's text to all ranks, and receives theirs.
 class Gather final : public WorldTask {
  public:
-  Gather(std::string text, int rank, int size);
+  /// No message is longer than `piece`, because MPI counts bytes as int.
+  Gather(std::string text, int rank, int size, std::size_t piece = std::size_t{1} << 30);
   State advance(Transport& transport) override;
   void cancel(const std::string& reason) noexcept override;
   /// Every rank's text, by rank; Cancelled if the world fails. Call it once.
@@ -21,13 +25,15 @@ class Gather final : public WorldTask {
   struct Waiting {
     int peer;
     Transport::Request request;
-    bool for_size;
+    /// The end of the piece that is received; unset: the text's size is.
+    std::optional<std::size_t> end = {};
   };
   void begin(Transport& transport);
-  /// Continues with the text once its size is known. Returns true if the text is there.
+  /// Continues with the next piece of the text. Returns true if all are there.
   bool receive(Transport& transport, Waiting& waiting);
 
   int rank_;
+  std::size_t piece_;
   std::uint64_t own_size_;
   std::vector<std::uint64_t> sizes_;
   std::vector<std::string> texts_;

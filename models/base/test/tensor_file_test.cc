@@ -62,6 +62,20 @@ TEST(TensorFile, ReadsEveryFloatingTypeAsFloats) {
               ElementsAre(1, -2.5F, std::numeric_limits<float>::infinity()));
 }
 
+TEST(TensorFile, ReadsContentsInMemory) {
+  const std::string json =
+      R"({"__metadata__":{"key":"value"},"t":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
+  const std::string contents = raw<std::uint64_t>({json.size()}) + json + raw<float>({1.5F, -2});
+  const TensorFile file("its name", contents);
+  EXPECT_EQ(file.name(), "its name");
+  EXPECT_EQ(file.metadata().at("key"), "value");
+  std::vector<float> read(2);
+  file.read(*file.find("t"), 0, read);
+  EXPECT_THAT(read, ElementsAre(1.5F, -2));
+  EXPECT_THROW(TensorFile("short", std::string_view(contents).substr(0, contents.size() - 1)),
+               DataError);
+}
+
 TEST(TensorFile, ReadsHalfPrecisionWithItsSubnormalsInfinitiesAndNans) {
   const auto values = floats_of(
       "F16", 9,

@@ -7,6 +7,7 @@
 
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
+#include "models/base/test/scratch_folder.h"
 #include "variable_mgmt/strategies/test/joined_towers.h"
 #include "variable_mgmt/world/test/processes.h"
 
@@ -78,6 +79,34 @@ TEST(JoinedProcesses, UpdateAsOneDeviceDoesInF32) {
     return make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}});
   };
   expect_invariant(run, 1e-6);
+}
+
+TEST(JoinedProcesses, ContinueExactlyFromTheStateOfAll) {
+  const ScratchFolder folder;
+  const std::string path = (folder.path() / "state.safetensors").string();
+  constexpr int kAllSteps = 3;
+  for (const char* const strategy : {"collective_all_reduce", "independent"}) {
+    for (const Processes& processes : {Processes{2, 2}, Processes{3, 1}}) {
+      JoinedRun run = run_with(MomentumRule{}, DType::f64);
+      run.strategy = strategy;
+      run.steps = kAllSteps;
+      const std::vector<JoinedResult> straight = run_processes_of(run, processes);
+      for (int stop = 1; stop < kAllSteps; ++stop) {
+        JoinedRun first = run;
+        first.steps = stop;
+        first.save_to = path;
+        run_processes_of(first, processes);
+        JoinedRun rest = run;
+        rest.first_step = stop;
+        rest.continue_from = path;
+        const std::vector<JoinedResult> continued = run_processes_of(rest, processes);
+        for (std::size_t rank = 0; rank < straight.size(); ++rank) {
+          EXPECT_EQ(continued[rank].variables, straight[rank].variables)
+              << strategy << ", rank " << rank << ", after step " << stop;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

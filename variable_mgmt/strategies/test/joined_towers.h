@@ -189,7 +189,7 @@ inline JoinedResult run_joined(const JoinedRun& run) {
         run.strategy == "independent" ? TowerVariables::separate : TowerVariables::shared;
     if (!run.continue_from.empty()) {
       const TensorFile file(run.continue_from);
-      towers.run([&](int number) { restore_run_state(towers, number, related, file); });
+      towers.run([&](int number) { restore_run_state(towers, number, related, file, run.world); });
     }
     for (int step = run.first_step; step < run.steps; ++step) {
       JoinedImages batch(step);
@@ -223,7 +223,10 @@ inline JoinedResult run_joined(const JoinedRun& run) {
       result.losses.push_back(sum);
     }
     if (!run.save_to.empty()) {
-      write_run_state(read_run_state(towers, related), run.save_to);
+      const RunState state = read_run_state(towers, related, run.world);
+      if (run.towers_before() == 0) {
+        write_run_state(state, run.save_to);
+      }
     }
     towers.run([&](int number) {
       const auto place = static_cast<std::size_t>(number);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "models/base/errors.h"
+#include "variable_mgmt/world/gather.h"
 #include "variable_mgmt/world/test/processes.h"
 
 namespace bench {
@@ -12,6 +13,21 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 using testing::StartsWith;
+
+TEST(Gather, SendsLongTextsInPieces) {
+  FakeNetwork network(3);
+  const auto errors = run_processes(network, [](World& world) {
+    for (const std::size_t length : {0U, 1U, 3U, 4U, 5U, 11U}) {
+      // Only rank 1's text has this length.
+      const std::string own = world.rank() == 1 ? std::string("abcdefghijk").substr(0, length) : "";
+      const auto task = std::make_shared<Gather>(own, world.rank(), world.size(), /*piece=*/4);
+      auto texts = task->result();
+      world.submit(task);
+      EXPECT_THAT(texts.get(), ElementsAre("", std::string("abcdefghijk").substr(0, length), ""));
+    }
+  });
+  EXPECT_THAT(errors, Each(""));
+}
 
 TEST(World, GathersTextsByRank) {
   FakeNetwork network(3);
