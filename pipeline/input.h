@@ -164,6 +164,14 @@ enum class Preprocessor : std::uint8_t {
   /// network's size, the centre, and a mean and a deviation per channel. Only for f32 slots.
   torchvision,
   torchvision_bicubic,  ///< The same with a bicubic instead of a bilinear resize.
+  /// TensorFlow's official ResNet: bilinear, evaluation resizes the shorter side to 256 pixels.
+  official,
+};
+
+/// How pixel values become a network's input.
+enum class PixelScaling : std::uint8_t {
+  symmetric,  ///< From -1 to 1.
+  means,      ///< ImageNet's mean of the channel is subtracted: MLPerf and the official models.
 };
 
 /// The stages of an image, in order.
@@ -174,7 +182,11 @@ struct DatasetOptions {
   std::string data_dir;
   bool training = true;  ///< training subset, shuffled, distorted; else validation subset, in order
   Preprocessor preprocessor = Preprocessor::original;
-  ResizeMethod resize_method = ResizeMethod::bilinear;  ///< for Preprocessor::original
+  /// For Preprocessor::original. All but bilinear, nearest and crop need f32 slots.
+  ResizeMethod resize_method = ResizeMethod::bilinear;
+  /// For Preprocessor::original. Channel means need f32 slots.
+  PixelScaling scaling = PixelScaling::symmetric;
+  bool use_boxes = true;             ///< ImageNet, training: false: ignore bounding boxes
   bool fuse_decode_and_crop = true;  ///< false: decode whole images; the pixels are the same
   bool accurate_dct = false;         ///< a slower DCT than that of TensorFlow
   /// ImageNet: the last stage that runs, to measure stages. The images are undefined unless all
@@ -186,8 +198,13 @@ struct DatasetOptions {
   int shuffle_buffer = 10000;  ///< records, held in memory
   bool use_caching = false;    ///< keep all records in memory after the first epoch
   bool repeat_cached_sample = false;  ///< repeat the first record forever
-  bool distortions = false;           ///< CIFAR-10, training: shift within zeros, and flip
+  /// Training. CIFAR-10: shift within zeros, and flip. ImageNet: change colours; needs f32 slots.
+  bool distortions = false;
+  bool distort_in_yiq = true;  ///< ImageNet: false: in HSV
 };
+
+/// True if the images of these options can be written to u8 slots, which the device normalizes.
+bool fits_u8_slots(const DatasetOptions& options);
 
 /// Opens a dataset of ImageNet-format TFRecords. Throws UsageError if the folder or the files are
 /// missing, a method is not built yet, or the spec does not fit. Returns at once; reading begins on

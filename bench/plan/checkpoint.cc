@@ -218,10 +218,10 @@ std::string choices_key(int process) { return fmt::format("choices/{}", process)
 
 OpenCheckpoint open_checkpoint(TensorFile file, std::int64_t step, const NumberFlags& flags,
                                const Graph& network) {
-  OpenCheckpoint open{.file = std::move(file), .progress = {}};
-  const Metadata metadata(open.file);
-  check_format(open.file, metadata);
-  check_sum(open.file);
+  OpenCheckpoint open;
+  const Metadata metadata(file);
+  check_format(file, metadata);
+  check_sum(file);
   for (const std::string flag : kRequired) {
     const std::string& value = flags.at(flag);
     const std::string saved = metadata.text(key_of(flag));
@@ -232,13 +232,13 @@ OpenCheckpoint open_checkpoint(TensorFile file, std::int64_t step, const NumberF
         "use another --train_dir, or load the variables alone with --init_from";
     throw UsageError(
         flag == "data"
-            ? fmt::format("{}: the training used {}, but this run has {}; {}", open.file.name(),
+            ? fmt::format("{}: the training used {}, but this run has {}; {}", file.name(),
                           printable(saved), value, remedy)
             : fmt::format("{}: the checkpoint was written with --{}={}, but this run has {}; {}",
-                          open.file.name(), flag, printable(saved), value, remedy));
+                          file.name(), flag, printable(saved), value, remedy));
   }
   // Compares all names and shapes.
-  plan_load(open.file, network, LoadMode::complete);
+  plan_load(file, network, LoadMode::complete);
   for (const auto& [flag, value] : flags) {
     const std::string saved = metadata.text(key_of(flag));
     if (saved != value && !are_one_half(saved, value)) {
@@ -254,9 +254,10 @@ OpenCheckpoint open_checkpoint(TensorFile file, std::int64_t step, const NumberF
     open.progress.reached_top_1 = std::strtod(reached.c_str(), nullptr);
   }
   if (open.progress.steps != step) {
-    throw DataError(fmt::format("{}: the file was renamed: it has {} steps", open.file.name(),
-                                open.progress.steps));
+    throw DataError(
+        fmt::format("{}: the file was renamed: it has {} steps", file.name(), open.progress.steps));
   }
+  open.file.emplace(std::move(file));
   return open;
 }
 

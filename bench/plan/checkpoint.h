@@ -29,14 +29,16 @@ struct TrainingProgress {
 
 /// The checkpoint from which a training run continues.
 struct OpenCheckpoint {
-  TensorFile file;
+  /// Empty once the run has its contents.
+  std::optional<TensorFile> file;
   TrainingProgress progress;
   /// The settings in which the run differs from the one that wrote the checkpoint, as "--FLAG was
   /// VALUE". It then continues, but not with the same numbers.
   std::vector<std::string> differences = {};
 };
 
-/// The name in RunState::metadata of the kernels and layouts of a process, as ChoicesFile.
+/// The key in RunState::metadata of a process's kernels and layouts. It has the format of
+/// ChoicesFile, but is made for a TuningKey. Processes without a key have the choices of process 0.
 std::string choices_key(int process);
 
 /// The flags of a run that change its numbers, with their values.

@@ -4,15 +4,11 @@
 
 #include "bench/flags/combinations.h"
 #include "bench/flags/table.h"
+#include "bench/plan/idle_data_flags.h"
 #include "models/base/errors.h"
 
 namespace bench {
 namespace {
-
-struct Asked {
-  const RunSettings& settings;
-  const Flags& flags;
-};
 
 // Each function returns what makes a flag idle ("with --forward_only"), or "" if it has an effect.
 
@@ -121,22 +117,6 @@ std::string unless_int8(const Asked& asked) {
   return asked.settings.workload.int8 ? "" : "without --dtype=int8";
 }
 
-std::string unless_data(const Asked& asked) {
-  return asked.flags.data_dir ? "" : "without --data_dir";
-}
-
-std::string if_nothing_is_copied_ahead(const Asked& asked) {
-  if (const std::string idle = unless_data(asked); !idle.empty()) {
-    return idle;
-  }
-  if (asked.settings.execution.device != RunDevice::gpu) {
-    return fmt::format("with --device={}, which needs no copies of batches",
-                       name_of(asked.settings.execution.device));
-  }
-  return "with --device=gpu, which always copies the next batch while a step runs, and the first "
-         "batch before the first step";
-}
-
 std::string unless_gpu(const Asked& asked) {
   return asked.settings.execution.device == RunDevice::gpu ? "" : with_this_device(asked);
 }
@@ -171,21 +151,6 @@ std::string unless_statistics_are_given(const Asked& asked) {
 std::string if_steps_end_finished(const Asked& asked) {
   return fmt::format("with --device={}, which finishes its work in each step",
                      name_of(asked.settings.execution.device));
-}
-
-std::string unless_jpegs(const Asked& asked) {
-  const std::string idle = unless_data(asked);
-  return !idle.empty() || asked.settings.workload.dataset->format == "tfrecord"
-             ? idle
-             : fmt::format("with --data_name={}, whose images have one size and no shards",
-                           asked.settings.workload.dataset->name);
-}
-
-std::string unless_original_pixels(const Asked& asked) {
-  const std::string idle = unless_jpegs(asked);
-  return !idle.empty() || asked.flags.input_preprocessor == "default"
-             ? idle
-             : fmt::format("with --input_preprocessor={}", asked.flags.input_preprocessor);
 }
 
 std::string unless_cpu(const Asked& asked) {
@@ -338,9 +303,11 @@ constexpr std::array kRules = {
     Rule{"use_numa_affinity", unless_cpu},
     Rule{"resize_method", unless_original_pixels},
     Rule{"input_preprocessor", unless_jpegs},
-    Rule{"distortions", unless_data},
+    Rule{"ml_perf", unless_original_pixels},
+    Rule{"distortions", unless_distorted},
+    Rule{"distort_color_in_yiq", unless_colors_change},
     Rule{"fuse_decode_and_crop", unless_jpegs},
-    Rule{"jpeg_dct", unless_original_pixels},
+    Rule{"jpeg_dct", unless_dct_is_chosen},
     Rule{"datasets_repeat_cached_sample", unless_data},
     Rule{"datasets_use_prefetch", if_nothing_is_copied_ahead},
     Rule{"datasets_num_private_threads", unless_data},

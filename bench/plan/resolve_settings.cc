@@ -109,7 +109,7 @@ void check_torchvision(const Flags& flags, const Model& model) {
 
 Preprocessor preprocessor_of(const Flags& flags) {
   if (flags.input_preprocessor != "torchvision") {
-    return Preprocessor::original;
+    return flags.input_preprocessor == "default" ? Preprocessor::original : Preprocessor::official;
   }
   return flags.model == kBicubicModel ? Preprocessor::torchvision_bicubic
                                       : Preprocessor::torchvision;
@@ -124,6 +124,8 @@ InputSettings input_of(const Flags& flags) {
       .data_dir = *flags.data_dir,
       .preprocessor = preprocessor_of(flags),
       .resize_method = resize_method_from(flags.resize_method),
+      .scaling = flags.ml_perf ? PixelScaling::means : PixelScaling::symmetric,
+      .use_boxes = !flags.ml_perf,
       .fuse_decode_and_crop = flags.fuse_decode_and_crop,
       // torchvision decodes with the accurate DCT.
       .accurate_dct = flags.jpeg_dct == "accurate" || flags.input_preprocessor == "torchvision",
@@ -134,17 +136,35 @@ InputSettings input_of(const Flags& flags) {
           DatasetOptions{}.interleave_cycle)),
       .use_caching = flags.datasets_use_caching,
       .repeat_cached_sample = flags.datasets_repeat_cached_sample,
-      .distortions = flags.distortions};
+      .distortions = flags.distortions,
+      .distort_in_yiq = flags.distort_color_in_yiq};
   return input;
 }
 
-/// The type of the input slots in a run with --data_dir.
-SlotType slot_type_of(const Flags& flags, RunDevice device) {
-  const bool automatic = flags.input_transfer == "auto";
-  const bool pixels = automatic
-                          ? device == RunDevice::gpu && flags.input_preprocessor != "torchvision"
-                          : flags.input_transfer == "uint8";
-  return flags.data_dir && pixels ? SlotType::u8 : SlotType::f32;
+/// The flag that needs f32 slots for ImageNet's images, with its value; empty if none does.
+std::string flag_for_f32(const Flags& flags) {
+  if (flags.input_preprocessor != "default") {
+    return fmt::format("--input_preprocessor={}", flags.input_preprocessor);
+  }
+  return flags.ml_perf       ? "--ml_perf"
+         : flags.distortions ? "--distortions"
+                             : fmt::format("--resize_method={}", flags.resize_method);
+}
+
+/// The type of the input slots in a run with --data_dir. Throws UsageError.
+SlotType slot_type_of(const Flags& flags, RunDevice device, const Workload& workload) {
+  const auto& dataset = workload.input.dataset;
+  const bool fits =
+      !dataset || workload.dataset->name != kDefaultDataset || fits_u8_slots(*dataset);
+  if (!fits && flags.input_transfer == "uint8") {
+    throw UsageError(
+        fmt::format("--input_transfer=uint8 cannot be combined with {}, which normalises on the "
+                    "host; omit one of them",
+                    flag_for_f32(flags)));
+  }
+  const bool pixels = flags.input_transfer == "auto" ? device == RunDevice::gpu && fits
+                                                     : flags.input_transfer == "uint8";
+  return dataset && pixels ? SlotType::u8 : SlotType::f32;
 }
 
 OutputFiles files_of(const Flags& flags) {
@@ -337,9 +357,6 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
       workload.input.dataset->training = false;
     }
   }
-  if (flags.distortions && workload.dataset->name == kDefaultDataset) {
-    throw UsageError("--distortions: not built yet for imagenet; omit it");
-  }
   const Placement placement = resolve_placement(flags, why_no_gpu(flags));
   execution.device = device_named(placement.device);
   const auto given = parsed.given.find("device");
@@ -352,7 +369,7 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
         flags.horovod_device, placement.device));
   }
   execution.horovod_device = flags.horovod_device;
-  execution.slots = slot_type_of(flags, execution.device);
+  execution.slots = slot_type_of(flags, execution.device, workload);
   check_plan_for(settings);
   if (execution.gpu.virtual_towers && execution.device != RunDevice::gpu) {
     find_gpus().check_any(fmt::format("--virtual_gpus={}", flags.virtual_gpus));
@@ -374,6 +391,14 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   add_notices(idle_flag_notices(settings, parsed));
   add_notices(rounding_notices(settings));
   workload.image_size = flags.image_size.value_or(workload.model->image_size);
+  constexpr std::int64_t kOfficialSide = 256;
+  if (flags.input_preprocessor == "official_models_imagenet" && evaluates &&
+      workload.image_size > kOfficialSide) {
+    throw UsageError(fmt::format(
+        "--input_preprocessor=official_models_imagenet evaluates at most {} pixels of a side, but "
+        "--model={} has {}; give a smaller --image_size",
+        kOfficialSide, workload.model->name, workload.image_size));
+  }
   workload.num_classes =
       flags.num_classes.value_or(own_classes(*workload.model, *workload.dataset));
   check_network(settings, flags.image_size.has_value());

@@ -36,27 +36,17 @@ std::string program_text() {
                      source.git_rev.known() ? source.git_rev.value() : "of no known revision");
 }
 
-bool fits(const TuningRequest& request, const PlannedMemory& memory) {
-  return request.limits.fit(request.limits.need_of(memory));
-}
-
 /// The choices of an earlier run, if they can be used.
 std::optional<Choices> kept_choices(const TuningRequest& request, const TuningKey& key,
                                     std::vector<std::string>& notices) {
   TuningCache::Found found = request.cache.find(key);
   if (found.choices) {
-    LoweringOptions options = request.settings.execution.lowering();
-    options.pinned = &*found.choices;
-    try {
-      const Plan plan(request.graph, request.backend, options);
-      if (fits(request, run_memory(request.settings, request.backend, tower_plan(plan),
-                                   request.settings.workload.batch))) {
-        return std::move(found.choices);
-      }
-      found.why_not = "the stored choices need more memory than is free now";
-    } catch (const ChoicesError& error) {
-      found.why_not = fmt::format("{}: {}", request.cache.file(key)->string(), error.what());
+    found.why_not = why_unusable(request.settings, request.graph, request.backend, request.limits,
+                                 *found.choices);
+    if (found.why_not.empty()) {
+      return std::move(found.choices);
     }
+    found.why_not = fmt::format("{}: {}", request.cache.file(key)->string(), found.why_not);
   }
   if (!found.why_not.empty()) {
     notices.push_back(fmt::format("kernels are timed again: {}", found.why_not));
@@ -92,6 +82,21 @@ TuningKey tuning_identity(const Device& device, const SystemFiles& files) {
     key.subject["threads"] = std::to_string(device.processors.size());
   }
   return key;
+}
+
+std::string why_unusable(const RunSettings& settings, const Graph& graph, Backend& backend,
+                         const MemoryLimits& limits, const Choices& choices) {
+  LoweringOptions options = settings.execution.lowering();
+  options.pinned = &choices;
+  try {
+    const Plan plan(graph, backend, options);
+    return limits.fit(limits.need_of(
+               run_memory(settings, backend, tower_plan(plan), settings.workload.batch)))
+               ? ""
+               : "the choices need more memory than is free now";
+  } catch (const ChoicesError& error) {
+    return error.what();
+  }
 }
 
 TuningKey tuning_key(const RunSettings& settings, const Graph& graph, TuningKey identity) {
@@ -131,7 +136,7 @@ TuningResult tune(const TuningRequest& request) {
   result.choices = estimated.lowered.choices;
   const PlannedMemory memory =
       run_memory(settings, request.backend, tower_plan(estimated), settings.workload.batch);
-  if (!fits(request, memory)) {
+  if (!request.limits.fit(request.limits.need_of(memory))) {
     return result;  // The run is refused later, with a message that names what fits.
   }
   CandidateTimer timer(request.backend, request.timer, timing_memory(request.limits, memory),

@@ -21,6 +21,10 @@ TuningKey tuning_identity(const Device& device, const SystemFiles& files);
 /// What the choices of a run depend on: its graph, its device (see tuning_identity) and its flags.
 TuningKey tuning_key(const RunSettings& settings, const Graph& graph, TuningKey identity);
 
+/// Why a run cannot use these choices, in a sentence; empty if it can. Plans the run.
+std::string why_unusable(const RunSettings& settings, const Graph& graph, Backend& backend,
+                         const MemoryLimits& limits, const Choices& choices);
+
 /// The device memory that timing may use, and what a run with this plan leaves for workspaces.
 TimingMemory timing_memory(const MemoryLimits& limits, PlannedMemory planned);
 

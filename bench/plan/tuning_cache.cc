@@ -30,6 +30,9 @@ std::string TuningKey::difference(const std::map<std::string, std::string>& then
     if (old == then.end()) {
       return fmt::format("was made for an unknown {}, which is now {}", name, printable(value));
     }
+    if (old->second != value && name == "graph") {
+      return "was made for another graph";
+    }
     if (old->second != value) {
       return fmt::format("was made for {}={}, which is now {}", name, printable(old->second),
                          printable(value));

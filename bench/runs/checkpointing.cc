@@ -14,11 +14,11 @@
 namespace bench {
 namespace {
 
-std::string contents_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string contents(std::istreambuf_iterator<char>(file), {});
-  if (!file) {
-    throw DeviceError(fmt::format("cannot read '{}'", path));
+std::string contents_of(const TensorFile& file) {
+  std::string contents(file.size_bytes(), '\0');
+  std::ifstream stream(file.name(), std::ios::binary);
+  if (!stream.read(contents.data(), static_cast<std::streamsize>(contents.size()))) {
+    throw DeviceError(fmt::format("cannot read '{}'", file.name()));
   }
   return contents;
 }
@@ -47,12 +47,18 @@ Checkpointing::Checkpointing(const RunSettings& settings, const results::RunFlag
 void Checkpointing::share(const Graph& network, RunSettings& settings) {
   if (world_ != nullptr) {
     const bool sends = from_.has_value();
-    const std::string name = world_->gather(sends ? from_->file.name() : "").front();
-    const std::string step =
-        world_->gather(sends ? std::to_string(from_->progress.steps) : "").front();
-    const std::string contents = world_->gather(sends ? contents_of(name) : "").front();
-    if (!name.empty() && !sends) {
-      from_.emplace(open_checkpoint(TensorFile(name, contents), std::stoll(step), flags_, network));
+    const std::string sent =
+        std::move(world_
+                      ->gather(sends ? fmt::format("{}\n{}\n{}", from_->progress.steps,
+                                                   from_->file->name(), contents_of(*from_->file))
+                                     : "")
+                      .front());
+    if (!sent.empty() && !sends) {
+      const std::size_t step = sent.find('\n');
+      const std::size_t name = sent.find('\n', step + 1);
+      from_.emplace(open_checkpoint(TensorFile(sent.substr(step + 1, name - step - 1),
+                                               std::string_view(sent).substr(name + 1)),
+                                    std::stoll(sent), flags_, network));
     }
   }
   if (from_) {
@@ -91,41 +97,50 @@ std::optional<std::int64_t> Checkpointing::training_warmup() const {
              : std::nullopt;
 }
 
-std::string Checkpointing::keep_choices(const TuningKey& key, RunSettings& settings) {
+Checkpointing::StoredChoices Checkpointing::stored_choices(const TuningKey& key) {
   choices_for_ = key.all();
-  if (!from_ || settings.execution.choices_file) {
-    return "";
+  if (!from_) {
+    return {};
   }
-  const auto& metadata = from_->file.metadata();
-  const auto found = metadata.find(choices_key(settings.workload.process));
-  const auto choices = found == metadata.end() ? std::nullopt : parse_choices(found->second);
-  if (!choices) {
-    return "";
+  const auto& metadata = from_->file->metadata();
+  for (const int process : {settings_.workload.process, 0}) {
+    const auto found = metadata.find(choices_key(process));
+    if (found == metadata.end()) {
+      continue;
+    }
+    auto stored = parse_choices(found->second);
+    std::string why = stored ? key.difference(stored->made_for) : "has no readable choices";
+    if (!why.empty()) {
+      return {.why_not = fmt::format("{} {}", from_->file->name(), why)};
+    }
+    return {.choices = std::move(stored->choices)};
   }
-  if (const std::string why = key.difference(choices->made_for); !why.empty()) {
-    // Other differences of the numbers are reported, so this one is not news.
-    return from_->differences.empty()
-               ? fmt::format("kernels are chosen again, so the numbers may differ: {} {}",
-                             from_->file.name(), why)
-               : "";
+  return {.why_not = fmt::format("{} has no choices", from_->file->name())};
+}
+
+void Checkpointing::note_other_choices(const std::string& why) {
+  // The user already knows that the numbers differ.
+  if (from_ && from_->differences.empty()) {
+    choices_notice_ = fmt::format(
+        "the kernels are not those of the checkpoint, so the numbers may differ: {}", why);
   }
-  settings.execution.choices = std::make_shared<ChoicesFile>(*choices);
-  settings.execution.chosen_by = ChosenBy::checkpoint;
-  return "";
 }
 
 TowerVariables Checkpointing::related() const {
   return settings_.workload.strategy->reduction ? TowerVariables::shared : TowerVariables::separate;
 }
 
-void Checkpointing::restore(Towers& towers, int tower) const {
+void Checkpointing::restore(Towers& towers, int tower) {
   if (!from_) {
     return;
   }
-  restore_run_state(towers, tower, related(), from_->file, world_);
+  restore_run_state(towers, tower, related(), *from_->file, world_);
   const LossScaleRule rule = loss_scale_rule(settings_.workload);
   if (!rule.automatic) {
     towers[tower].set_loss_scale(rule.initial);
+  }
+  if (++restored_ == towers.size()) {
+    from_->file.reset();  // It may be in memory.
   }
 }
 
@@ -171,8 +186,16 @@ void Checkpointing::write(Towers& towers, const TrainingProgress& progress) {
   const std::chrono::nanoseconds begin = clock_.now();
   const ChoicesFile choices{.choices = towers.first().executor().plan().choices,
                             .made_for = choices_for_};
-  const RunState state = read_run_state(
-      towers, related(), world_, {{choices_key(settings_.workload.process), to_text(choices)}});
+  RunState state = read_run_state(towers, related(), world_,
+                                  {{choices_key(settings_.workload.process), to_text(choices)}});
+  // Equal processes have equal choices. They are long, and a file's header is limited.
+  const std::string first = state.metadata.at(choices_key(settings_.workload.process));
+  for (int process = 1; process < settings_.workload.processes; ++process) {
+    const auto found = state.metadata.find(choices_key(process));
+    if (found != state.metadata.end() && found->second == first) {
+      state.metadata.erase(found);
+    }
+  }
   std::string failure;
   if (folder_) {
     try {
@@ -182,7 +205,7 @@ void Checkpointing::write(Towers& towers, const TrainingProgress& progress) {
     }
   }
   if (world_ != nullptr) {
-    // The next step of the others would wait for the disk, too.
+    // This costs no time: the others would wait for rank 0 in the next step.
     failure = world_->gather(failure).front();
   }
   if (!failure.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -40,12 +41,21 @@ class Checkpointing {
   /// The warm-up steps of the training, if they are complete.
   [[nodiscard]] std::optional<std::int64_t> training_warmup() const;
 
-  /// Lets the run compute with the kernels of the checkpoint, if they were chosen for the same key
-  /// and the user selects no others. Returns a sentence for the user if the run must choose again.
-  std::string keep_choices(const TuningKey& key, RunSettings& settings);
+  struct StoredChoices {
+    std::optional<Choices> choices = {};
+    /// Why a checkpoint's choices are not for this run, in a sentence; empty without a checkpoint.
+    std::string why_not = {};
+  };
+  /// The kernels that computed the checkpoint, if they were chosen for the same key. Later
+  /// checkpoints name this key.
+  StoredChoices stored_choices(const TuningKey& key);
+  /// The run has other kernels than the checkpoint.
+  void note_other_choices(const std::string& why);
+  /// A sentence for the user if it has; else empty. Each process has its own.
+  [[nodiscard]] const std::string& choices_notice() const { return choices_notice_; }
   /// Gives a tower the state of the checkpoint, if there is one; call it on the tower's thread
   /// before the first step.
-  void restore(Towers& towers, int tower) const;
+  void restore(Towers& towers, int tower);
   /// Writes a checkpoint between two steps if it is time for one. If that fails, prints a warning
   /// and tries again next time. Waits for all processes.
   void between_steps(Towers& towers, const TrainingProgress& progress);
@@ -56,7 +66,7 @@ class Checkpointing {
 
  private:
   void write(Towers& towers, const TrainingProgress& progress);
-  /// Waits for all processes if a time decides.
+  /// With --save_model_secs, waits for all processes.
   [[nodiscard]] bool is_due(std::int64_t measured) const;
   [[nodiscard]] TowerVariables related() const;
 
@@ -69,6 +79,8 @@ class Checkpointing {
   /// Set in the first process.
   std::optional<CheckpointFolder> folder_;
   std::optional<OpenCheckpoint> from_;
+  std::atomic<int> restored_ = 0;
+  std::string choices_notice_;
   bool nothing_left_ = false;
   std::int64_t last_written_ = -1;
   std::chrono::nanoseconds last_time_;

@@ -6,15 +6,39 @@
 #include "kernels/cpu/library_variables.h"
 
 namespace bench {
+namespace {
+
+/// Lets the run compute with the kernels of its checkpoint. Returns why not, if it cannot.
+std::string keep_choices(RunSettings& settings, const Graph& graph, Device& device,
+                         const MemoryLimits& limits, const Checkpointing::StoredChoices& stored) {
+  Execution& execution = settings.execution;
+  if (execution.choices_file) {
+    return !stored.choices || *stored.choices == execution.choices->choices
+               ? stored.why_not
+               : "they come from --choices_file";
+  }
+  if (!stored.choices) {
+    return stored.why_not;
+  }
+  std::string why = why_unusable(settings, graph, *device.backend, limits, *stored.choices);
+  if (why.empty()) {
+    execution.choices = std::make_shared<ChoicesFile>(
+        ChoicesFile{.choices = *stored.choices, .made_for = flags_of_choices(settings)});
+    execution.chosen_by = ChosenBy::checkpoint;
+  }
+  return why;
+}
+
+}  // namespace
 
 void choose_kernels(RunSettings& settings, const Graph& graph, Device& device,
                     const MemoryLimits& limits, Checkpointing* checkpoints, RunHost& host) {
   const TuningKey identity = tuning_identity(device, host.files);
   if (checkpoints != nullptr) {
-    const std::string notice =
-        checkpoints->keep_choices(tuning_key(settings, graph, identity), settings);
-    if (!notice.empty()) {
-      LOG(INFO) << "note: " << printable(notice);
+    const auto stored = checkpoints->stored_choices(tuning_key(settings, graph, identity));
+    if (const std::string why = keep_choices(settings, graph, device, limits, stored);
+        !why.empty()) {
+      checkpoints->note_other_choices(why);
     }
   }
   if (settings.execution.autotune == Autotune::off || settings.execution.choices != nullptr) {

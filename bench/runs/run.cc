@@ -1,11 +1,14 @@
 #include "bench/runs/run.h"
 
+#include <glog/logging.h>
+
 #include <utility>
 
 #include "bench/runs/conclude.h"
 #include "bench/runs/measure.h"
 #include "bench/runs/prepare.h"
 #include "models/base/errors.h"
+#include "models/base/text.h"
 
 namespace bench {
 namespace {
@@ -17,6 +20,19 @@ bool has_lost_a_rank(const World& world) {
     }
   }
   return false;
+}
+
+/// Prints why a process has other kernels than its checkpoint, if one has. Waits for all processes.
+void note_choices(World& world, const Checkpointing& checkpoints) {
+  const std::vector<std::string> notices = world.gather(checkpoints.choices_notice());
+  for (std::size_t rank = 0; rank < notices.size(); ++rank) {
+    if (!notices[rank].empty()) {
+      const std::string name =
+          world.size() == 1 ? "" : fmt::format("{}: ", world.name(static_cast<int>(rank)));
+      LOG(INFO) << "note: " << name << printable(notices[rank]);
+      return;
+    }
+  }
 }
 
 }  // namespace
@@ -31,6 +47,9 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
     open_checkpoints(begun, host);
     auto prepared = agreed(world, [&] { return prepare(begun, host); });
     if (prepared) {
+      if (prepared->checkpoints != nullptr) {
+        note_choices(world, *prepared->checkpoints);
+      }
       if (World* const others = host.world.others()) {
         check_equal_regions(*others, prepared->towers->first().executor());
       }

@@ -24,7 +24,7 @@ refused 'the dataset is cifar10; give --data_name=imagenet' --model=lenet --data
 # Terabytes of variables, refused before they are drawn.
 refused 'for its variables alone' --model=lenet --image_size=16384
 refused '--batch_size=many' --batch_size=many
-refused 'not built yet' --model=lenet --ml_perf
+refused 'not built yet' --model=lenet --data_name=coco
 refused '--dtype=int8 is for inference: add --forward_only' --model=lenet --dtype=int8
 refused '--verify: int8 rounds' --model=lenet --dtype=int8 --forward_only --verify
 refused '--data_format=NCWH' --data_format=NCWH

@@ -77,10 +77,29 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
         fail 'several processes do not continue exactly'
     done
   done
+  # All ranks compute with the kernels of the checkpoint, also new ranks.
+  "$bench" $with_averages --data_format=NHWC --dump=choices >out 2>err || fail "$(cat err)"
+  sed 's/"data_format": "NHWC"/"data_format": "auto"/' out >choices.json
+  for count in 1 2; do
+    rm -rf chosen
+    start $count $with_averages --variable_update=collective_all_reduce --num_batches=2 --train_dir=chosen \
+      --choices_file=choices.json >out 2>err || fail "choices of $count processes: $(cat err)"
+    start 2 $with_averages --variable_update=collective_all_reduce --num_batches=3 --train_dir=chosen \
+      --result_file=chosen.json >out 2>err || fail "chosen by $count processes: $(cat err)"
+    grep -q '"by": "checkpoint"' chosen.json || fail 'the kernels are not those of the checkpoint'
+    ! grep -q 'not those of the checkpoint' err || fail "other kernels: $(cat err)"
+  done
+  # Rank 1's processor has other instructions.
+  printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || export ONEDNN_MAX_CPU_ISA=AVX2\nexec "%s" "$@"\n' \
+    "$bench" >weaker
+  chmod +x weaker
+  (bench=./weaker && start 2 $with_averages --variable_update=collective_all_reduce --num_batches=4 --train_dir=chosen \
+    >out 2>err) || true
+  grep -q 'note: rank 1 (host .*): the kernels are not those of the checkpoint' err || fail "no note: $(cat err)"
   grep -q '"continued_after": 3' record.json || fail 'the record does not say where the run continued'
   "$bench" $saved --num_gpus=2 --num_batches=5 --train_dir=resumed >out 2>err || fail "$(cat err)"
   grep -q -e '--np was 2 and is 1' err || fail "no note about the processes: $(cat err)"
-  start 2 $saved --num_batches=100000 --train_dir=timed --save_model_secs=1 --max_seconds=4 \
+  start 2 $saved --num_batches=100000 --train_dir=timed --save_model_secs=1 --max_seconds=6 \
     >out 2>err || fail "$(cat err)"
   [ "$(ls timed/*.safetensors | wc -l)" -ge 2 ] || fail "not saved by time: $(ls timed)"
   # The disk is full. MPI needs files, too, but smaller ones.

@@ -26,7 +26,10 @@ std::uint64_t bytes_of(const TensorToWrite& tensor) {
 
 void write_tensor_file(const AtomicFile& file, std::span<const TensorToWrite> tensors,
                        const std::map<std::string, std::string>& metadata) {
-  check(tensors.size() <= kMostStoredTensors, "a tensor file cannot hold this many tensors");
+  if (tensors.size() > kMostStoredTensors) {
+    throw WriteError(fmt::format("{} tensors do not fit into a tensor file; at most {} do",
+                                 tensors.size(), kMostStoredTensors));
+  }
   // Large elements first, so that each one is at a multiple of its size.
   std::vector<const TensorToWrite*> order;
   for (const TensorToWrite& tensor : tensors) {
@@ -54,7 +57,10 @@ void write_tensor_file(const AtomicFile& file, std::span<const TensorToWrite> te
   }
   std::string json = header.dump();
   json.resize((json.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
-  check(json.size() <= kMostHeaderBytes, "the header of the tensor file is too long");
+  if (json.size() > kMostHeaderBytes) {
+    throw WriteError(fmt::format("the header of the tensor file needs {} bytes; at most {} fit",
+                                 json.size(), kMostHeaderBytes));
+  }
   const std::uint64_t length = json.size();
   parts[0] = text_of(std::as_bytes(std::span(&length, 1)));
   parts[1] = json;

@@ -25,13 +25,15 @@ std::vector<std::string> feature_names() {
 
 class ImagenetWorker final : public SampleWorker {
  public:
-  ImagenetWorker(const InputSpec& spec, const PreprocessOptions& options, InputStage last_stage)
-      : last_stage_(last_stage),
+  ImagenetWorker(const InputSpec& spec, const PreprocessOptions& preprocess,
+                 const DatasetOptions& options)
+      : last_stage_(options.last_stage),
+        use_boxes_(options.use_boxes),
         seed_(spec.seed),
         num_classes_(spec.num_classes),
         first_label_(spec.first_label),
         scanner_(feature_names()),
-        preprocessor_(options) {}
+        preprocessor_(preprocess) {}
 
   SampleCost prepare(const Sample& sample, ImagePlace image, std::int32_t* label) override {
     try {
@@ -61,7 +63,8 @@ class ImagenetWorker final : public SampleWorker {
 
     const std::int64_t warnings = preprocessor_.warnings();
     const JpegHeader header =
-        preprocessor_.decode(jpeg, boxes_, sample_random(seed_, sample, "distortion"));
+        preprocessor_.decode(jpeg, std::span(boxes_).first(use_boxes_ ? boxes_.size() : 0),
+                             sample_random(seed_, sample, "distortion"), sample.index);
     cost.decode = clock.lap();
     cost.jpeg_warnings = preprocessor_.warnings() - warnings;
     cost.grey = header.components == 1;
@@ -149,6 +152,7 @@ class ImagenetWorker final : public SampleWorker {
   }
 
   InputStage last_stage_;
+  bool use_boxes_;
   std::uint64_t seed_;
   std::int32_t num_classes_;
   std::int32_t first_label_;
@@ -171,18 +175,7 @@ void check_input(const InputSpec& spec, const DatasetOptions& options) {
   if (spec.channels != 3) {
     throw UsageError(fmt::format("imagenet images have 3 channels, not {}", spec.channels));
   }
-  switch (options.resize_method) {
-    case ResizeMethod::bilinear:
-    case ResizeMethod::nearest:
-    case ResizeMethod::crop:
-      break;
-    case ResizeMethod::bicubic:
-    case ResizeMethod::area:
-    case ResizeMethod::round_robin:
-      throw UsageError(
-          "--resize_method: bicubic, area and round_robin are not built yet; "
-          "use bilinear, nearest or crop");
-  }
+  check(spec.type == SlotType::f32 || fits_u8_slots(options), "these options need f32 slots");
   if (options.prefetch_batches < 2 || options.interleave_cycle < 1 || options.shuffle_buffer < 1 ||
       options.num_threads < 0) {
     throw UsageError(
@@ -196,6 +189,14 @@ void check_input(const InputSpec& spec, const DatasetOptions& options) {
 int threads_to_use(int asked) { return asked > 0 ? asked : usable_processors(); }
 
 }  // namespace
+
+bool fits_u8_slots(const DatasetOptions& options) {
+  const bool mixes_two = options.resize_method == ResizeMethod::bilinear ||
+                         options.resize_method == ResizeMethod::nearest ||
+                         options.resize_method == ResizeMethod::crop;
+  return options.preprocessor == Preprocessor::original && mixes_two &&
+         options.scaling == PixelScaling::symmetric && !options.distortions;
+}
 
 std::vector<std::string> find_imagenet_files(const std::string& data_dir, bool training) {
   return find_shards(data_dir, shard_prefix(training));
@@ -213,10 +214,13 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
       .training = options.training,
       .preprocessor = options.preprocessor,
       .method = options.resize_method,
+      .scaling = options.scaling,
+      .distort_colors = options.distortions,
+      .distort_in_yiq = options.distort_in_yiq,
       .dct = options.accurate_dct ? DctMethod::accurate : DctMethod::fast,
       .fused = options.fuse_decode_and_crop};
   const auto make_worker = [&] {
-    return std::make_unique<ImagenetWorker>(spec, preprocess, options.last_stage);
+    return std::make_unique<ImagenetWorker>(spec, preprocess, options);
   };
   // A cache holds all images, because a process gets different ones in each epoch.
   const bool load_all =

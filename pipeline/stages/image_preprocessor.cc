@@ -13,6 +13,16 @@ namespace {
 /// becomes 256.
 constexpr float kEvaluationMargin = 1.145F;
 
+/// ImageNet's means of red, green and blue, as tf_cnn_benchmarks has them.
+constexpr std::array<float, 3> kMeans{123.68F, 116.78F, 103.94F};
+/// The official ResNet's evaluation resizes the shorter side to this.
+constexpr float kOfficialSide = 256;
+
+bool is_torchvision(Preprocessor preprocessor) {
+  return preprocessor == Preprocessor::torchvision ||
+         preprocessor == Preprocessor::torchvision_bicubic;
+}
+
 Interpolation interpolation_of(ResizeMethod method) {
   return method == ResizeMethod::nearest ? Interpolation::nearest : Interpolation::bilinear;
 }
@@ -56,21 +66,31 @@ ImagePreprocessor::ImagePreprocessor(const PreprocessOptions& options)
     : options_(options), decoder_(options.dct) {
   check(options.output.width > 0 && options.output.height > 0,
         "the size of images must be positive");
-  check(options.method == ResizeMethod::bilinear || options.method == ResizeMethod::nearest ||
-            options.method == ResizeMethod::crop,
-        "the resize method is not built");
-  check(options.preprocessor == Preprocessor::original || !options.training,
+  check(!is_torchvision(options.preprocessor) || !options.training,
         "torchvision's preprocessing is for evaluation");
+  if (options_.preprocessor == Preprocessor::official) {
+    options_.method = ResizeMethod::bilinear;
+    options_.scaling = PixelScaling::means;
+    options_.distort_colors = false;
+  }
+  as_values_ = options_.scaling == PixelScaling::means ||
+               (options_.training && options_.distort_colors) ||
+               options_.method == ResizeMethod::bicubic || options_.method == ResizeMethod::area ||
+               options_.method == ResizeMethod::round_robin;
 }
 
 JpegHeader ImagePreprocessor::decode(std::string_view jpeg, std::span<const RelativeBox> boxes,
-                                     RandomStream random) {
+                                     RandomStream random, std::uint64_t position) {
   const JpegHeader header = decoder_.open(jpeg);
   const ImageSize image{.width = header.width, .height = header.height};
-  if (options_.preprocessor != Preprocessor::original) {
+  choose_method(position);
+  if (is_torchvision(options_.preprocessor)) {
     plan_torchvision(image);
   } else if (options_.training) {
     plan_training(image, boxes, random);
+    if (options_.distort_colors) {
+      distortion_ = draw_color_distortion(random, options_.distort_in_yiq, position % 2 == 0);
+    }
   } else {
     plan_evaluation(image);
   }
@@ -84,14 +104,63 @@ JpegHeader ImagePreprocessor::decode(std::string_view jpeg, std::span<const Rela
                .height = window_.height,
                .stride = whole.stride};
   }
-  if (options_.preprocessor == Preprocessor::original && options_.method == ResizeMethod::crop) {
+  if (!is_torchvision(options_.preprocessor) && method_ == ResizeMethod::crop) {
     pad();
   }
   return header;
 }
 
+void ImagePreprocessor::choose_method(std::uint64_t position) {
+  constexpr std::array kInTurn{ResizeMethod::nearest, ResizeMethod::bilinear, ResizeMethod::bicubic,
+                               ResizeMethod::area};
+  method_ = options_.method == ResizeMethod::round_robin ? kInTurn.at(position % kInTurn.size())
+                                                         : options_.method;
+}
+
+void ImagePreprocessor::set_taps(const AxisResize& columns, const AxisResize& rows) {
+  if (as_values_ && method_ == ResizeMethod::bicubic) {
+    float_columns_ = bicubic_taps(columns);
+    float_rows_ = bicubic_taps(rows);
+    return;
+  }
+  if (as_values_ && method_ == ResizeMethod::area) {
+    float_columns_ = area_taps(columns);
+    float_rows_ = area_taps(rows);
+    return;
+  }
+  columns_ = resize_taps(columns, interpolation_of(method_));
+  rows_ = resize_taps(rows, interpolation_of(method_));
+  if (as_values_) {
+    float_columns_ = float_taps(columns_);
+    float_rows_ = float_taps(rows_);
+  }
+}
+
+void ImagePreprocessor::pack_values(float* output) {
+  const std::span<float> values = float_resizer_.run(pixels_, float_columns_, float_rows_);
+  if (distortion_) {
+    distort_colors(values, *distortion_);
+  }
+  constexpr std::size_t kChannels = kMeans.size();
+  const std::size_t area = values.size() / kChannels;
+  const bool planes = options_.layout == SlotLayout::nchw;
+  const bool means = options_.scaling == PixelScaling::means;
+  for (std::size_t c = 0; c < kChannels; ++c) {
+    const float factor = means ? 1 : 1 / 127.5F;
+    const float subtracted = means ? kMeans.at(c) : 1;
+    float* out = planes ? output + c * area : output + c;
+    for (std::size_t i = 0; i < area; ++i, out += planes ? 1 : kChannels) {
+      *out = values[i * kChannels + c] * factor - subtracted;
+    }
+  }
+}
+
 void ImagePreprocessor::pack(float* output) {
-  if (options_.preprocessor != Preprocessor::original) {
+  if (as_values_) {
+    pack_values(output);
+    return;
+  }
+  if (is_torchvision(options_.preprocessor)) {
     static const std::array kInputs{torchvision_inputs(0), torchvision_inputs(1),
                                     torchvision_inputs(2)};
     const auto pixels = antialiased_.run(pixels_, weighted_columns_, weighted_rows_);
@@ -109,38 +178,50 @@ void ImagePreprocessor::pack(float* output) {
 }
 
 void ImagePreprocessor::pack(std::uint8_t* output) {
-  check(options_.preprocessor == Preprocessor::original,
-        "torchvision's preprocessing writes only floats");
+  check(options_.preprocessor == Preprocessor::original && !as_values_,
+        "these options need f32 slots");
   resizer_.run(pixels_, columns_, rows_, output);
 }
 
 void ImagePreprocessor::plan_training(ImageSize image, std::span<const RelativeBox> boxes,
                                       RandomStream& random) {
   const ImageSize& output = options_.output;
-  if (options_.method == ResizeMethod::crop) {
+  const bool crop = method_ == ResizeMethod::crop;
+  if (crop) {
     window_ = sample_window(image, output, random);
-    columns_ = copy_taps(0, output.width);
-    rows_ = copy_taps(0, output.height);
+    copy_window();
   } else {
     window_ = sample_distorted_box(image, boxes, random);
-    const Interpolation interpolation = interpolation_of(options_.method);
-    columns_ =
-        resize_taps({.from = window_.width, .to = output.width, .begin = 0, .count = output.width},
-                    interpolation);
-    rows_ = resize_taps(
-        {.from = window_.height, .to = output.height, .begin = 0, .count = output.height},
-        interpolation);
+    set_taps({.from = window_.width, .to = output.width, .begin = 0, .count = output.width},
+             {.from = window_.height, .to = output.height, .begin = 0, .count = output.height});
   }
   if (random.uniform() < 0.5F) {
     // The image is mirrored before it is resized, which matters without half-pixel centres.
-    const bool crop = options_.method == ResizeMethod::crop;
-    columns_.mirror(crop ? output.width : window_.width);
+    const int extent = crop ? output.width : window_.width;
+    if (as_values_) {
+      float_columns_.mirror(extent);
+    } else {
+      columns_.mirror(extent);
+    }
+  }
+}
+
+void ImagePreprocessor::copy_window() {
+  columns_ = copy_taps(0, options_.output.width);
+  rows_ = copy_taps(0, options_.output.height);
+  if (as_values_) {
+    float_columns_ = float_taps(columns_);
+    float_rows_ = float_taps(rows_);
   }
 }
 
 ImageSize ImagePreprocessor::evaluation_size(ImageSize image) const {
   const auto width = static_cast<float>(image.width);
   const auto height = static_cast<float>(image.height);
+  if (options_.preprocessor == Preprocessor::official) {
+    const float ratio = kOfficialSide / std::min(width, height);
+    return {.width = static_cast<int>(width * ratio), .height = static_cast<int>(height * ratio)};
+  }
   const float ratio = std::max(static_cast<float>(options_.output.width) / width,
                                static_cast<float>(options_.output.height) / height);
   return {.width = static_cast<int>(width * ratio * kEvaluationMargin),
@@ -149,28 +230,29 @@ ImageSize ImagePreprocessor::evaluation_size(ImageSize image) const {
 
 void ImagePreprocessor::plan_evaluation(ImageSize image) {
   const ImageSize& output = options_.output;
-  if (options_.method == ResizeMethod::crop) {
+  if (method_ == ResizeMethod::crop) {
     window_ = central_window(image, output);
-    columns_ = copy_taps(0, output.width);
-    rows_ = copy_taps(0, output.height);
+    copy_window();
     return;
   }
   // Only the centre of the resized image is used, so only its source pixels are needed.
   const ImageSize resized = evaluation_size(image);
   const PixelWindow centre = central_window(resized, output);
-  const Interpolation interpolation = interpolation_of(options_.method);
-  columns_ = resize_taps(
-      {.from = image.width, .to = resized.width, .begin = centre.x, .count = output.width},
-      interpolation);
-  rows_ = resize_taps(
-      {.from = image.height, .to = resized.height, .begin = centre.y, .count = output.height},
-      interpolation);
-  window_ = {.x = columns_.lowest(),
-             .y = rows_.lowest(),
-             .width = columns_.highest() - columns_.lowest() + 1,
-             .height = rows_.highest() - rows_.lowest() + 1};
-  columns_.shift(window_.x);
-  rows_.shift(window_.y);
+  set_taps({.from = image.width, .to = resized.width, .begin = centre.x, .count = output.width},
+           {.from = image.height, .to = resized.height, .begin = centre.y, .count = output.height});
+  const auto keep = [&](auto& columns, auto& rows) {
+    window_ = {.x = columns.lowest(),
+               .y = rows.lowest(),
+               .width = columns.highest() - columns.lowest() + 1,
+               .height = rows.highest() - rows.lowest() + 1};
+    columns.shift(window_.x);
+    rows.shift(window_.y);
+  };
+  if (as_values_) {
+    keep(float_columns_, float_rows_);
+  } else {
+    keep(columns_, rows_);
+  }
 }
 
 void ImagePreprocessor::plan_torchvision(ImageSize image) {

@@ -156,13 +156,6 @@ TEST(BadInput, UnusableFoldersAndOptionsAreRefusedAtOnce) {
               HasSubstr("train-*-of-*"));
   EXPECT_THROW(make_imagenet_input(kSpec, {.data_dir = folder.file("absent")}), UsageError);
   write_shards(folder, {}, {good_example()});
-  for (const ResizeMethod method :
-       {ResizeMethod::bicubic, ResizeMethod::area, ResizeMethod::round_robin}) {
-    EXPECT_THAT(test::message_of<UsageError>([&] {
-                  make_imagenet_input(kSpec, {.data_dir = folder.path(), .resize_method = method});
-                }),
-                HasSubstr("not built yet"));
-  }
   EXPECT_THROW(make_imagenet_input(kSpec, {.data_dir = folder.path(), .prefetch_batches = 1}),
                UsageError);
   InputSpec grey = kSpec;

@@ -14,9 +14,9 @@ namespace bench {
 namespace {
 
 std::vector<float> preprocess(const PreprocessOptions& options, const std::string& jpeg,
-                              std::uint64_t seed = 1) {
+                              std::uint64_t seed = 1, std::uint64_t position = 0) {
   ImagePreprocessor preprocessor(options);
-  preprocessor.decode(jpeg, {}, RandomStream(seed));
+  preprocessor.decode(jpeg, {}, RandomStream(seed), position);
   std::vector<float> out(
       static_cast<std::size_t>(3 * options.output.width * options.output.height));
   preprocessor.pack(out.data());
@@ -173,6 +173,106 @@ TEST(Training, GivesTheSamePixelsFromTheWholeImage) {
       const auto fused = preprocess(options, jpeg, seed);
       options.fused = false;
       EXPECT_EQ(preprocess(options, jpeg, seed), fused);
+    }
+  }
+}
+
+/// Expects equal pixel values, but for rounding.
+void expect_near(const std::vector<float>& a, const std::vector<float>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ASSERT_NEAR(pixel_of(a[i]), pixel_of(b[i]), 1e-3) << "at " << i;
+  }
+}
+
+TEST(RoundRobin, UsesTheMethodsInTurn) {
+  const std::string jpeg = test::wavy_jpeg({.width = 121, .height = 93});
+  constexpr std::array kMethods{ResizeMethod::nearest, ResizeMethod::bilinear,
+                                ResizeMethod::bicubic, ResizeMethod::area};
+  for (const bool training : {true, false}) {
+    for (std::uint64_t position = 0; position < 8; ++position) {
+      PreprocessOptions options{.output = {.width = 40, .height = 30},
+                                .training = training,
+                                .method = ResizeMethod::round_robin};
+      const auto in_turn = preprocess(options, jpeg, 5, position);
+      options.method = kMethods.at(position % 4);
+      expect_near(in_turn, preprocess(options, jpeg, 5));
+      options.method = kMethods.at((position + 1) % 4);
+      EXPECT_NE(in_turn, preprocess(options, jpeg, 5));
+    }
+  }
+}
+
+TEST(RoundRobin, GivesTheSamePixelsFromTheWholeImage) {
+  const std::string jpeg = test::wavy_jpeg({.width = 121, .height = 93});
+  for (std::uint64_t position = 0; position < 4; ++position) {
+    PreprocessOptions options{.output = {.width = 30, .height = 20},
+                              .training = false,
+                              .method = ResizeMethod::round_robin};
+    const auto fused = preprocess(options, jpeg, 1, position);
+    options.fused = false;
+    EXPECT_EQ(preprocess(options, jpeg, 1, position), fused);
+  }
+}
+
+TEST(Means, AreSubtractedFromPixelValues) {
+  const std::string jpeg = test::wavy_jpeg({.width = 60, .height = 45});
+  PreprocessOptions options{.output = {.width = 32, .height = 24}, .layout = SlotLayout::nchw};
+  const auto symmetric = preprocess(options, jpeg);
+  options.scaling = PixelScaling::means;
+  const auto values = preprocess(options, jpeg);
+  constexpr std::array kMeans{123.68F, 116.78F, 103.94F};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ASSERT_NEAR(values[i] + kMeans.at(i / (32 * 24)), pixel_of(symmetric[i]), 1e-3);
+  }
+  options.layout = SlotLayout::nhwc;
+  EXPECT_EQ(preprocess(options, jpeg)[5], values[2 * 32 * 24 + 1]);
+}
+
+TEST(Distortions, ChangeColorsInTrainingAlone) {
+  const std::string jpeg = test::wavy_jpeg({.width = 60, .height = 45});
+  PreprocessOptions options{.output = {.width = 32, .height = 24}};
+  const auto plain = preprocess(options, jpeg);
+  options.distort_colors = true;
+  const auto even = preprocess(options, jpeg, 1, 0);
+  EXPECT_NE(even, plain);
+  EXPECT_EQ(preprocess(options, jpeg, 1, 2), even);
+  EXPECT_NE(preprocess(options, jpeg, 1, 1), even) << "contrast precedes hue and saturation";
+  options.distort_in_yiq = false;
+  EXPECT_NE(preprocess(options, jpeg, 1, 0), even);
+  for (const float value : even) {
+    EXPECT_TRUE(value >= -1 && value <= 1);
+  }
+  options.training = false;
+  const auto evaluated = preprocess(options, jpeg);
+  options.distort_colors = false;
+  EXPECT_EQ(evaluated, preprocess(options, jpeg));
+}
+
+TEST(Official, ResizesTheShorterSideTo256InEvaluation) {
+  // 512 x 300 becomes 436 x 256, of which the columns 212 to 223 and the rows 123 to 132 are used.
+  const std::string jpeg = test::wavy_jpeg({.width = 512, .height = 300});
+  const ImageSize output{.width = 12, .height = 10};
+  const auto source = whole_image(jpeg, {.width = 512, .height = 300}, DctMethod::fast);
+  const auto out = preprocess({.output = output,
+                               .layout = SlotLayout::nhwc,
+                               .training = false,
+                               .preprocessor = Preprocessor::official},
+                              jpeg);
+  constexpr double kRedMean = 123.68;
+  const auto red = [&](int y, int x) {
+    return static_cast<double>(pixel_of(source[static_cast<std::size_t>((y * 512 + x) * 3)]));
+  };
+  for (int y = 0; y < output.height; ++y) {
+    for (int x = 0; x < output.width; ++x) {
+      const double in_x = (212 + x) * 512.0 / 436;
+      const double in_y = (123 + y) * 300.0 / 256;
+      const int x0 = static_cast<int>(in_x);
+      const int y0 = static_cast<int>(in_y);
+      const double upper = std::lerp(red(y0, x0), red(y0, x0 + 1), in_x - x0);
+      const double lower = std::lerp(red(y0 + 1, x0), red(y0 + 1, x0 + 1), in_x - x0);
+      ASSERT_NEAR(static_cast<double>(out[static_cast<std::size_t>((y * 12 + x) * 3)]),
+                  std::lerp(upper, lower, in_y - y0) - kRedMean, 2e-3);
     }
   }
 }

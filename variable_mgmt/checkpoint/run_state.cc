@@ -191,13 +191,18 @@ std::string_view bytes_of(const std::vector<Value>& values) {
 template <class Value>
 std::vector<Value> values_of(std::string_view bytes) {
   std::vector<Value> values(bytes.size() / sizeof(Value));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
+  if (!values.empty()) {
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+  }
   return values;
 }
 
+/// Begins the message of a process that has its state. Another one has the reason why it does not.
+constexpr std::string_view kPacked = "run state\n";
+
 /// The state as a message to another process of the same build.
 std::string packed(const RunState& state) {
-  std::string text;
+  std::string text(kPacked);
   for (const auto& [key, value] : state.metadata) {
     put(text, "");
     put(text, key);
@@ -213,6 +218,7 @@ std::string packed(const RunState& state) {
 }
 
 void add_packed(std::string_view text, RunState& state) {
+  text.remove_prefix(kPacked.size());
   while (!text.empty()) {
     const std::string name(take(text));
     if (name.empty()) {
@@ -220,7 +226,7 @@ void add_packed(std::string_view text, RunState& state) {
       state.metadata.emplace(std::move(key), take(text));
       continue;
     }
-    // Braces evaluate in this order.
+    // Initializers in braces are evaluated in order.
     state.tensors.emplace(name, RunState::Tensor{.type = values_of<StoredType>(take(text)).at(0),
                                                  .shape = values_of<std::int64_t>(take(text)),
                                                  .bytes = values_of<std::byte>(take(text))});
@@ -280,6 +286,9 @@ RunState read_run_state(Towers& towers, TowerVariables related, World* world,
   if (world != nullptr) {
     const std::vector<std::string> texts = world->gather(world->rank() == 0 ? "" : packed(state));
     for (std::size_t rank = 1; rank < texts.size() && world->rank() == 0; ++rank) {
+      if (!texts[rank].starts_with(kPacked)) {
+        throw DeviceError(fmt::format("{}: {}", world->name(static_cast<int>(rank)), texts[rank]));
+      }
       add_packed(texts[rank], state);
     }
   }

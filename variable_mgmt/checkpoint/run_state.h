@@ -47,15 +47,15 @@ struct RunState {
 };
 
 /// Copies the state of all towers between two steps, and adds `metadata`. Waits. With a world, all
-/// of its workers must call it; the first one returns the state of all of them.
+/// of its workers must call it. The first one returns the state of all, the others their own.
 RunState read_run_state(Towers& towers, TowerVariables related, World* world = nullptr,
                         std::map<std::string, std::string> metadata = {});
 
 /// Gives a tower and its strategy the state in a file that has all variables of the network. Call
 /// it on the tower's thread, before the first step; the towers must do it at the same time. The
 /// file may be from another strategy or fewer towers. What it lacks then gets the values of the
-/// first tower or of a new run. `world` is as above. Throws DataError if the file's numbers are
-/// malformed, or if it lacks the slots of the optimizer.
+/// first tower or of a new run. `world` gives the number of the process. Throws DataError if the
+/// file's numbers are malformed, or if it lacks the slots of the optimizer.
 void restore_run_state(Towers& towers, int tower, TowerVariables related, const TensorFile& file,
                        const World* world = nullptr);
 

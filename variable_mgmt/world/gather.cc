@@ -65,7 +65,7 @@ WorldTask::State Gather::advance(Transport& transport) {
   if (!waiting_.empty() || !sends_.empty()) {
     return moved ? State::working : State::idle;
   }
-  result_.set_value(texts_);
+  result_.set_value(std::move(texts_));
   return State::done;
 }
 

@@ -25,7 +25,7 @@ class Gather final : public WorldTask {
   struct Waiting {
     int peer;
     Transport::Request request;
-    /// The end of the piece that is received; unset: the text's size is.
+    /// Where the current piece ends; unset while the size is received.
     std::optional<std::size_t> end = {};
   };
   void begin(Transport& transport);

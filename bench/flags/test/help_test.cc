@@ -135,8 +135,7 @@ TEST(Help, ShowsTheDefaultOfEveryFlag) {
 }
 
 TEST(Help, MarksWhatIsNotBuilt) {
-  EXPECT_THAT(entry("resize_method"), HasSubstr("[built: bilinear, nearest, crop]"));
-  EXPECT_THAT(entry("ml_perf"), HasSubstr("[not built yet]"));
+  EXPECT_THAT(entry("data_name"), HasSubstr("[built: imagenet, cifar10]"));
   EXPECT_THAT(entry("xla"), HasSubstr("[not applicable: "));
   EXPECT_THAT(entry("use_tf_layers"), HasSubstr("[no effect: "));
   EXPECT_THAT(entry("batch_size"), testing::Not(HasSubstr("[")));

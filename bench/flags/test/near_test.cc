@@ -15,14 +15,13 @@ TEST(UnknownValue, NamesGivenAcceptedAndSimilarValues) {
 }
 
 TEST(UnknownValue, ListsTheValuesThatAreNotBuilt) {
-  EXPECT_THAT(unknown_value(*find_flag("resize_method"), "cut").what(),
-              StrEq("--resize_method=cut: unknown value; accepted: bilinear, nearest, crop (not "
-                    "built yet: bicubic, area, round_robin)"));
+  EXPECT_THAT(unknown_value(*find_flag("data_name"), "mnist").what(),
+              StrEq("--data_name=mnist: unknown value; accepted: imagenet, cifar10 (not built yet: "
+                    "librispeech, coco)"));
   // It never suggests a value that would be refused.
-  EXPECT_THAT(
-      unknown_value(*find_flag("resize_method"), "bicubik").what(),
-      StrEq("--resize_method=bicubik: unknown value; accepted: bilinear, nearest, crop (not "
-            "built yet: bicubic, area, round_robin)"));
+  EXPECT_THAT(unknown_value(*find_flag("data_name"), "coca").what(),
+              StrEq("--data_name=coca: unknown value; accepted: imagenet, cifar10 (not built yet: "
+                    "librispeech, coco)"));
 }
 
 TEST(UnknownValue, KnowsOtherProgramsWords) {

@@ -180,8 +180,8 @@ TEST(DescribeValues, PutsRefusedValuesInBrackets) {
   EXPECT_EQ(describe_values(*find_flag("device")), "cpu, gpu, reference");
   EXPECT_EQ(describe_values(*find_flag("job_name")),
             "none (not applicable: ps, worker, controller)");
-  EXPECT_EQ(describe_values(*find_flag("resize_method")),
-            "bilinear, nearest, crop (not built yet: bicubic, area, round_robin)");
+  EXPECT_EQ(describe_values(*find_flag("data_name")),
+            "imagenet, cifar10 (not built yet: librispeech, coco)");
   EXPECT_EQ(describe_values(*find_flag("server_protocol")),
             "grpc (not applicable: grpc+verbs, grpc+gdr, grpc+mpi)");
 }

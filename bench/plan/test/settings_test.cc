@@ -320,9 +320,32 @@ TEST(Settings, SmoothTheLabelsOfTheLoss) {
   EXPECT_EQ(smoothing_of({"--model=lenet", "--label_smoothing=0.125"}), 0.125);
 }
 
-TEST(Settings, DistortImagesOfCifar10Alone) {
-  EXPECT_THAT(settings_refusal({"--model=lenet", "--distortions"}),
-              HasSubstr("--distortions: not built yet for imagenet; omit it"));
+TEST(Settings, RefusePixelsThatTheDeviceCannotNormalize) {
+  const ScratchFolder folder;
+  for (const char* const name : {"train-00000-of-00001", "validation-00000-of-00001"}) {
+    std::ofstream(folder.path() / name) << "x";
+  }
+  const std::string data = fmt::format("--data_dir={}", folder.path().string());
+  for (const std::string_view flag :
+       {"--distortions", "--ml_perf", "--resize_method=bicubic", "--resize_method=area",
+        "--resize_method=round_robin", "--input_preprocessor=official_models_imagenet"}) {
+    EXPECT_THAT(settings_refusal({"--model=lenet", "--data_name=imagenet", data, flag,
+                                  "--input_transfer=uint8"}),
+                HasSubstr(fmt::format("--input_transfer=uint8 cannot be combined with {}", flag)));
+  }
+  EXPECT_THAT(settings_refusal({"--model=inception3", "--data_name=imagenet", data, "--eval",
+                                "--init_from=x", "--input_preprocessor=official_models_imagenet"}),
+              HasSubstr("at most 256 pixels of a side, but --model=inception3 has 299"));
+}
+
+TEST(Settings, PrepareImagesAsMlPerf) {
+  const ScratchFolder folder;
+  std::ofstream(folder.path() / "train-00000-of-00001") << "x";
+  const std::string data = fmt::format("--data_dir={}", folder.path().string());
+  const RunSettings settings =
+      resolve_settings(parse({"--model=lenet", "--data_name=imagenet", data, "--ml_perf"}));
+  EXPECT_EQ(settings.workload.input.dataset->scaling, PixelScaling::means);
+  EXPECT_FALSE(settings.workload.input.dataset->use_boxes);
 }
 
 TEST(Settings, SendPixelsToTheDeviceAndReportRounding) {

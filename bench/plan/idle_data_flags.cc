@@ -1,0 +1,64 @@
+#include "bench/plan/idle_data_flags.h"
+
+#include "models/base/errors.h"
+
+namespace bench {
+
+std::string unless_data(const Asked& asked) {
+  return asked.flags.data_dir ? "" : "without --data_dir";
+}
+
+std::string if_nothing_is_copied_ahead(const Asked& asked) {
+  if (const std::string idle = unless_data(asked); !idle.empty()) {
+    return idle;
+  }
+  if (asked.settings.execution.device != RunDevice::gpu) {
+    return fmt::format("with --device={}, which needs no copies of batches",
+                       name_of(asked.settings.execution.device));
+  }
+  return "with --device=gpu, which always copies the next batch while a step runs, and the first "
+         "batch before the first step";
+}
+
+std::string unless_jpegs(const Asked& asked) {
+  const std::string idle = unless_data(asked);
+  return !idle.empty() || asked.settings.workload.dataset->format == "tfrecord"
+             ? idle
+             : fmt::format("with --data_name={}, whose images have one size and no shards",
+                           asked.settings.workload.dataset->name);
+}
+
+std::string unless_dct_is_chosen(const Asked& asked) {
+  const std::string idle = unless_jpegs(asked);
+  return !idle.empty() || asked.flags.input_preprocessor != "torchvision"
+             ? idle
+             : "with --input_preprocessor=torchvision";
+}
+
+std::string unless_original_pixels(const Asked& asked) {
+  const std::string idle = unless_jpegs(asked);
+  return !idle.empty() || asked.flags.input_preprocessor == "default"
+             ? idle
+             : fmt::format("with --input_preprocessor={}", asked.flags.input_preprocessor);
+}
+
+std::string unless_distorted(const Asked& asked) {
+  const Workload& workload = asked.settings.workload;
+  if (const std::string idle = unless_data(asked); !idle.empty()) {
+    return idle;
+  }
+  if (!workload.input.dataset->training) {
+    return "in an evaluation";
+  }
+  return unless_jpegs(asked).empty() ? unless_original_pixels(asked) : "";
+}
+
+std::string unless_colors_change(const Asked& asked) {
+  const std::string idle = unless_original_pixels(asked);
+  if (!idle.empty()) {
+    return idle;
+  }
+  return asked.flags.distortions ? unless_distorted(asked) : "without --distortions";
+}
+
+}  // namespace bench

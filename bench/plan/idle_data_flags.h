@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "bench/flags/flags.h"
+#include "bench/plan/settings.h"
+
+namespace bench {
+
+/// A run and the flags that asked for it.
+struct Asked {
+  const RunSettings& settings;
+  const Flags& flags;
+};
+
+// Each function returns what makes a flag about real images idle ("without --data_dir"), or "" if
+// it has an effect.
+
+std::string unless_data(const Asked& asked);
+std::string if_nothing_is_copied_ahead(const Asked& asked);
+std::string unless_jpegs(const Asked& asked);
+std::string unless_dct_is_chosen(const Asked& asked);
+std::string unless_original_pixels(const Asked& asked);
+std::string unless_distorted(const Asked& asked);
+std::string unless_colors_change(const Asked& asked);
+
+}  // namespace bench
