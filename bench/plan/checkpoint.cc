@@ -101,10 +101,8 @@ void check_sum(const TensorFile& file) {
   }
   const auto stored = file.metadata().find(kSum);
   if (stored == file.metadata().end() || stored->second != sum.of_all(file.metadata())) {
-    throw DataError(fmt::format(
-        "{}: the checkpoint is damaged: its checksum does not match; remove the file to continue "
-        "from the one before",
-        file.name()));
+    throw DataError(
+        fmt::format("{}: the checkpoint is damaged: its checksum does not match", file.name()));
   }
 }
 
@@ -259,6 +257,19 @@ OpenCheckpoint open_checkpoint(TensorFile file, std::int64_t step, const NumberF
   }
   open.file.emplace(std::move(file));
   return open;
+}
+
+void check_source(const TensorFile& file, std::string_view model, bool any_model) {
+  const Metadata metadata(file);
+  if (metadata.text("format") != kFormat) {
+    return;
+  }
+  const std::string saved = metadata.text(key_of("model"));
+  if (saved != model && !any_model) {
+    throw UsageError(fmt::format("{}: the checkpoint was written with --model={}, not {}",
+                                 file.name(), printable(saved), model));
+  }
+  check_sum(file);
 }
 
 bool continue_after(const TrainingProgress& progress, RunSettings& settings) {

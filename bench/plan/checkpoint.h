@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/plan/settings.h"
@@ -54,6 +55,10 @@ void write_checkpoint(const CheckpointFolder& folder, const NumberFlags& flags,
 /// --train_dir. Throws DataError if it is damaged.
 OpenCheckpoint open_checkpoint(TensorFile file, std::int64_t step, const NumberFlags& flags,
                                const Graph& network);
+
+/// Checks a file whose variables a run for `model` loads. Passes if --train_dir did not write it.
+/// Throws DataError if it is damaged, UsageError if it is of another model, unless `any_model`.
+void check_source(const TensorFile& file, std::string_view model, bool any_model);
 
 /// Shortens the run by the steps that are complete, and lets its input continue. At least one step
 /// is measured. Returns false if all steps are complete.

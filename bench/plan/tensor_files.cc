@@ -1,5 +1,6 @@
 #include "bench/plan/tensor_files.h"
 
+#include "bench/plan/checkpoint.h"
 #include "bench/plan/input.h"
 #include "models/base/errors.h"
 #include "results/record/build_info.h"
@@ -10,6 +11,7 @@ RunTensorFiles::RunTensorFiles(const RunSettings& settings, const Graph& network
   const OutputFiles& files = settings.outputs.files;
   if (settings.workload.init_from) {
     source_.emplace(*settings.workload.init_from);
+    check_source(*source_, settings.workload.model->name, settings.workload.init_from_partial);
     plan_ = plan_load(*source_, network,
                       settings.workload.init_from_partial ? LoadMode::partial : LoadMode::complete);
   }

@@ -39,8 +39,14 @@ Checkpointing::Checkpointing(const RunSettings& settings, const results::RunFlag
   folder_.emplace(*wanted.folder, wanted.keep);
   const std::vector<CheckpointFile> files = find_checkpoints(folder_->path());
   if (!files.empty()) {
-    from_.emplace(
-        open_checkpoint(TensorFile(files.back().path), files.back().step, flags_, network));
+    try {
+      from_.emplace(
+          open_checkpoint(TensorFile(files.back().path), files.back().step, flags_, network));
+    } catch (const DataError& error) {
+      throw DataError(fmt::format(
+          "{}; remove the file to {}", error.what(),
+          files.size() > 1 ? "continue from the one before" : "begin the training again"));
+    }
   }
 }
 

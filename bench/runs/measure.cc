@@ -58,9 +58,9 @@ std::int64_t training_steps(const std::string& path) {
   return found == file.metadata().end() ? 0 : std::strtoll(found->second.c_str(), nullptr, 10);
 }
 
-/// Measures a run that only evaluates.
-void evaluate_alone(const RunSettings& settings, const SessionParts& parts,
-                    SessionResult& session) {
+/// Measures a run that only evaluates. Adds the evaluation to the record.
+void evaluate_alone(const RunSettings& settings, const SessionParts& parts, SessionResult& session,
+                    results::Record& record) {
   parts.stopping.begin();
   parts.stopping.begin_measuring();
   const InputStatistics before = parts.input.statistics();
@@ -89,8 +89,16 @@ void evaluate_alone(const RunSettings& settings, const SessionParts& parts,
   if (result.counts.images > 0) {
     session.top_1 = result.counts.accuracies().top_1;
     session.top_5 = result.counts.accuracies().top_5;
-    EvaluationLog(settings.evaluation.events)
-        .add(training_steps(*settings.workload.init_from), result.counts.accuracies());
+    const std::int64_t step = training_steps(*settings.workload.init_from);
+    EvaluationLog(settings.evaluation.events).add(step, result.counts.accuracies());
+    record.evaluations.push_back({.step = step,
+                                  .images = result.counts.images,
+                                  .top_1 = *session.top_1,
+                                  .top_5 = *session.top_5,
+                                  .seconds = std::chrono::duration<double>(result.wall).count()});
+  }
+  if (result.interrupted && result.counts.images > 0) {
+    report::print_accuracy(parts.out, result.counts.accuracies(), result.counts.images);
   }
   if (!result.interrupted) {
     report::print_total(parts.out, session.images_per_second(settings.workload.global_batch()));
@@ -156,7 +164,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   measured.session.first_step_at = host.clock.now();
   measured.attempt.at([&] {
     if (begun.settings.workload.evaluation()) {
-      evaluate_alone(begun.settings, parts, measured.session);
+      evaluate_alone(begun.settings, parts, measured.session, record);
     } else {
       run_session(begun.settings, parts, measured.session);
     }

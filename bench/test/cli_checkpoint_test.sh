@@ -159,7 +159,7 @@ refused 'model.ckpt-14.safetensors' $base $lenet --train_dir=damaged
 mkdir flipped && cp kept/model.ckpt-14.safetensors flipped
 printf 'x' | dd of=flipped/model.ckpt-14.safetensors bs=1 seek=100000 conv=notrunc 2>"$work/dd.log"
 # shellcheck disable=SC2086
-refused 'its checksum does not match' $base $lenet --train_dir=flipped
+refused 'its checksum does not match; remove the file to begin the training again' $base $lenet --train_dir=flipped
 sed 's#bench.checkpoint/1#bench.checkpoint/2#' kept/model.ckpt-14.safetensors >newer/model.ckpt-14.safetensors
 # shellcheck disable=SC2086
 refused 'but this version of bench reads bench.checkpoint/1' $base $lenet --train_dir=newer

@@ -38,6 +38,18 @@ run 0 $base $data --batch_size=3 --num_batches=5
 losses "$out" >without
 cmp -s with_evaluations without || fail "the losses differ: $(cat with_evaluations without)"
 
+# The record says what was evaluated. Damaged checkpoints and those of other networks are refused.
+# shellcheck disable=SC2086
+run 0 $base $data --eval --train_dir=trained --num_eval_epochs=1 --batch_size=8 --result_file=evaluated.json
+record_holds "[(e['step'], e['images']) for e in r['evaluations']] == [(7, 8)]" evaluated.json
+refused 'was written with --model=lenet, not trivial' $base --eval --model=trivial --train_dir=trained
+mkdir damaged && cp trained/model.ckpt-7.safetensors damaged
+printf 'x' | dd of=damaged/model.ckpt-7.safetensors bs=1 seek=100000 conv=notrunc 2>"$work/dd.log"
+# shellcheck disable=SC2086
+refused 'its checksum does not match' $base $data --eval --train_dir=damaged --num_eval_epochs=1
+# shellcheck disable=SC2086
+refused 'its checksum does not match' $base $data --init_from=damaged/model.ckpt-7.safetensors
+
 # The checkpoint has the accuracy of the last evaluation, with any batch and number of devices.
 for devices in 1 2; do
   for batch in 1 3 8 24; do
@@ -101,7 +113,10 @@ says "$out" 'total images/sec: '
 
 # Logits that are not finite are an error.
 if [ -n "$python" ]; then
-  "$python" - trained/model.ckpt-7.safetensors spoiled.safetensors <<'END'
+  # A file of --save_variables has no checksum.
+  # shellcheck disable=SC2086
+  run 0 $base $data --init_from=trained/model.ckpt-7.safetensors --num_batches=1 --save_variables=sound.safetensors
+  "$python" - sound.safetensors spoiled.safetensors <<'END'
 import json, struct, sys
 data = bytearray(open(sys.argv[1], 'rb').read())
 size = struct.unpack('<Q', data[:8])[0]

@@ -112,9 +112,10 @@ void change_contrast(std::span<float> pixels, float factor) {
   for (std::size_t i = 0; i < pixels.size(); ++i) {
     sums[i % kChannels] += static_cast<double>(pixels[i]);
   }
+  const std::size_t area = pixels.size() / kChannels;
   Pixel means{};
   for (std::size_t c = 0; c < kChannels; ++c) {
-    means[c] = static_cast<float>(sums[c] / static_cast<double>(pixels.size() / kChannels));
+    means[c] = static_cast<float>(sums[c] / static_cast<double>(area));
   }
   for (std::size_t i = 0; i < pixels.size(); ++i) {
     const float mean = means[i % kChannels];

@@ -12,7 +12,7 @@ struct Evaluation {
   double top_1 = 0;         ///< Share of these.
   double top_5 = 0;
   double seconds_since_start = 0;  ///< From the first step of this run to the evaluation.
-  double seconds = 0;              ///< Its duration, which is not part of images/sec.
+  double seconds = 0;              ///< Its duration; during training it is not part of images/sec.
 };
 
 /// The checkpoints of a training run with --train_dir.
