@@ -11,7 +11,8 @@ RunTensorFiles::RunTensorFiles(const RunSettings& settings, const Graph& network
   const OutputFiles& files = settings.outputs.files;
   if (settings.workload.init_from) {
     source_.emplace(*settings.workload.init_from);
-    check_source(*source_, settings.workload.model->name, settings.workload.init_from_partial);
+    const bool any_model = !settings.workload.evaluation() || settings.workload.init_from_partial;
+    check_source(*source_, settings.workload.model->name, any_model);
     plan_ = plan_load(*source_, network,
                       settings.workload.init_from_partial ? LoadMode::partial : LoadMode::complete);
   }

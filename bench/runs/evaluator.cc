@@ -1,5 +1,7 @@
 #include "bench/runs/evaluator.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 
 #include "bench/loop/run_towers.h"
@@ -22,6 +24,18 @@ InitialValues values_of(Tower& tower) {
 }
 
 }  // namespace
+
+void Evaluator::note_time_to(double top_1) const {
+  double evaluating = 0;
+  for (const results::Evaluation& earlier : std::span(done_).first(done_.size() - 1)) {
+    evaluating += earlier.seconds;
+  }
+  LOG(INFO) << fmt::format(
+      "note: top-1 accuracy {:g} was reached {:.1f} s after the start of this run, of which {:.1f} "
+      "s "
+      "were for earlier evaluations",
+      top_1, done_.back().seconds_since_start, evaluating);
+}
 
 Evaluator::Evaluator(const RunSettings& training, std::span<Device> devices, RunHost& host)
     : training_(training),
@@ -46,6 +60,7 @@ bool Evaluator::between_steps(Towers& training, const CompletedStep& step) {
   const std::optional<double>& stop_at = training_.evaluation.stop_at_top_1;
   if (stop_at && accuracies->top_1 >= *stop_at) {
     report::print_stopping_at_accuracy(host_.streams.out, *stop_at);
+    note_time_to(*stop_at);
     reached_ = accuracies->top_1;
     return false;
   }

@@ -41,6 +41,8 @@ class Evaluator {
   /// Returns nullopt if the user ended it.
   std::optional<report::Accuracies> evaluate_now(Towers& training, std::int64_t steps, bool last);
   void make_towers(const InitialValues& values);
+  /// Reports when the last evaluation found this accuracy.
+  void note_time_to(double top_1) const;
 
   const RunSettings& training_;
   std::span<Device> devices_;

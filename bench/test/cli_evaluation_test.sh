@@ -91,6 +91,7 @@ run 0 $base $data --batch_size=3 --num_batches=5 --num_eval_epochs=1 --eval_duri
   --stop_at_top_1_accuracy=0
 says "$out" 'Stopping, as eval accuracy at least 0 was reached'
 says "$err" '--stop_at_top_1_accuracy=0 ended the run after 1 of 5 steps'
+says "$err" 'top-1 accuracy 0 was reached '
 lacks "$out" 'final evaluation'
 
 # So does a training that continues, already in its warm-up. The same command then has nothing left to do.

@@ -95,6 +95,24 @@ void show_steps(const StoredRun& run, std::ostream& out) {
       << milliseconds.size() << " steps\n";
 }
 
+/// The accuracies, and when the training reached them.
+void show_evaluations(const StoredRun& run, std::ostream& out) {
+  const json* evaluations = member_at(run.record, "evaluations");
+  if (evaluations == nullptr || !evaluations->is_array() || evaluations->empty()) {
+    return;
+  }
+  Table table{.columns = {"evaluated after step", "s from the start", "images", "top-1", "top-5"}};
+  for (const json& evaluation : *evaluations) {
+    std::vector<Cell>& row = table.rows.emplace_back();
+    for (const char* const name : {"step", "seconds_since_start", "images", "top_1", "top_5"}) {
+      const json* const value = member_at(evaluation, name);
+      row.push_back(value != nullptr && value->is_number() ? Cell(value->get<double>()) : Cell());
+    }
+  }
+  out << "\n";
+  print_table(out, table, "text");
+}
+
 void show_sentences(const StoredRun& run, const char* path, const char* title, std::ostream& out) {
   const json* list = member_at(run.record, path);
   if (list == nullptr || !list->is_array() || list->empty()) {
@@ -152,6 +170,7 @@ int run_show(const Arguments& arguments, Streams streams) {
     show_identity(run, streams.out);
     show_metrics(run, streams.out);
     show_steps(run, streams.out);
+    show_evaluations(run, streams.out);
     show_bound(run, streams.out);
     show_quality(run, streams.out);
   }

@@ -161,6 +161,22 @@ TEST_F(Commands, ShowARunByAPrefixOfItsId) {
   EXPECT_EQ(json::parse(run("show", {"--json", id}).out)["record_id"], id);
 }
 
+TEST_F(Commands, ShowTheEvaluationsOfATraining) {
+  file_of_run("a.json", 1);
+  json changed = json::parse(std::ifstream(path("a.json")));
+  changed["evaluations"] = json::array({{{"step", 12},
+                                         {"images", 130},
+                                         {"top_1", 0.75},
+                                         {"top_5", 0.975},
+                                         {"seconds_since_start", 3.5},
+                                         {"seconds", 0.5}}});
+  std::ofstream(path("a.json")) << sealed(changed).dump();
+  EXPECT_THAT(
+      run("show", {path("a.json")}).out,
+      testing::ContainsRegex("evaluated after step +s from the start +images +top-1 +top-5\n"
+                             " *12 +3.5 +130 +0.75 +0.975\n"));
+}
+
 TEST_F(Commands, SkipABadFileOfAFolderWithAWarning) {
   store_ = "records/";
   const std::string id = file_of_run("a.json", 1);
