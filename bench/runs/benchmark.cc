@@ -160,7 +160,11 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
 
 /// Ends this process of several, once the others know why.
 [[noreturn]] void end_after_failure(World& world, const std::exception& error) {
-  world.fail(fmt::format("{}: {}", world.name(world.rank()), error.what()));
+  const std::string reason = error.what();
+  // All ranks may throw an error of rank 0, which already names it.
+  world.fail(reason.starts_with(world.name(0)) && world.rank() != 0
+                 ? reason
+                 : fmt::format("{}: {}", world.name(world.rank()), reason));
   world.wait_for_end();
   if (world.rank() != 0 && !world.has_lost(0)) {
     // When a process fails, the launcher ends all others. Rank 0 may still write the record, so let

@@ -215,7 +215,7 @@ void Checkpointing::write(Towers& towers, const TrainingProgress& progress) {
     failure = world_->gather(failure).front();
   }
   if (!failure.empty()) {
-    throw WriteError(failure);
+    throw WriteError(folder_ ? failure : fmt::format("{}: {}", world_->name(0), failure));
   }
   last_written_ = progress.steps;
   ++written_;
