@@ -207,7 +207,7 @@ struct DatasetOptions {
 bool fits_u8_slots(const DatasetOptions& options);
 
 /// Opens a dataset of ImageNet-format TFRecords. Throws UsageError if the folder or the files are
-/// missing, a method is not built yet, or the spec does not fit. Returns at once; reading begins on
+/// missing, or the spec does not fit. Returns at once; reading begins on
 /// the source's own threads.
 std::unique_ptr<InputSource> make_imagenet_input(
     const InputSpec& spec, const DatasetOptions& options,

@@ -144,6 +144,10 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
   options.pipeline.shuffle_buffer = shuffled;
   options.pipeline.use_caching = arguments.has("datasets_use_caching");
   options.type = arguments.text("output") == "u8" ? SlotType::u8 : SlotType::f32;
+  if (options.type == SlotType::u8 && !fits_u8_slots(options.pipeline)) {
+    throw UsageError(fmt::format("--output=u8 cannot be combined with --resize_method={}; omit one",
+                                 arguments.text("resize_method")));
+  }
   options.image_size = size;
   options.batch = batch;
   options.threads = threads;

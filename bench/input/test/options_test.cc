@@ -51,6 +51,8 @@ TEST(InputOptions, AreRefusedWithTheAcceptedValues) {
   EXPECT_THAT(refused({"--data_dir=/nowhere/at/all"}), HasSubstr("/nowhere/at/all"));
   EXPECT_THAT(refused({"--data_dir=/", "--threads=1,x"}), HasSubstr("'x' is not a number"));
   EXPECT_THAT(refused({"--data_dir=/", "--threads=0"}), HasSubstr("'0' is not a number"));
+  EXPECT_THAT(refused({"--data_dir=/", "--output=u8", "--resize_method=area"}),
+              HasSubstr("--output=u8 cannot be combined with --resize_method=area"));
   EXPECT_THAT(refused({"--data_dir=/", "--stage=crop"}), HasSubstr("read, parse, decode, resize"));
   EXPECT_THAT(refused({"--data_dir=/", "--data_name=cifar10", "--stage=read"}),
               HasSubstr("--stage: has no effect on cifar10"));
