@@ -33,30 +33,10 @@ std::uint8_t rounded(std::int32_t sum) {
 
 }  // namespace
 
-int WeightedTaps::lowest() const {
-  return std::min_element(outputs.begin(), outputs.end(),
-                          [](const Output& a, const Output& b) { return a.begin < b.begin; })
-      ->begin;
-}
-
-int WeightedTaps::highest() const {
-  int highest = 0;
-  for (const Output& output : outputs) {
-    highest = std::max(highest, output.begin + output.count - 1);
-  }
-  return highest;
-}
-
-void WeightedTaps::shift(int offset) {
-  for (Output& output : outputs) {
-    output.begin -= offset;
-  }
-}
-
-WeightedTaps antialiased_taps(const AxisResize& axis, ResizeFilter filter) {
+FixedTaps antialiased_taps(const AxisResize& axis, ResizeFilter filter) {
   check(axis.from > 0 && axis.to > 0 && axis.begin >= 0 && axis.begin + axis.count <= axis.to,
         "an antialiased resize needs outputs within its axis");
-  WeightedTaps taps;
+  FixedTaps taps;
   if (axis.from == axis.to) {
     for (int i = 0; i < axis.count; ++i) {
       taps.outputs.push_back({.begin = axis.begin + i, .count = 1, .weights = 0});
@@ -89,8 +69,8 @@ WeightedTaps antialiased_taps(const AxisResize& axis, ResizeFilter filter) {
 }
 
 std::span<const std::uint8_t> AntialiasedResizer::run(const RgbxView& source,
-                                                      const WeightedTaps& columns,
-                                                      const WeightedTaps& rows) {
+                                                      const FixedTaps& columns,
+                                                      const FixedTaps& rows) {
   check(!columns.outputs.empty() && !rows.outputs.empty() && columns.lowest() >= 0 &&
             rows.lowest() >= 0 && columns.highest() < source.width &&
             rows.highest() < source.height,
@@ -103,7 +83,7 @@ std::span<const std::uint8_t> AntialiasedResizer::run(const RgbxView& source,
   for (int y = 0; y < row_count; ++y) {
     const std::uint32_t* const pixels = source.row(first_row + y);
     std::uint8_t* out = wide_.data() + width * static_cast<std::size_t>(y);
-    for (const WeightedTaps::Output& output : columns.outputs) {
+    for (const FixedTaps::Output& output : columns.outputs) {
       std::int32_t red = kHalf;
       std::int32_t green = kHalf;
       std::int32_t blue = kHalf;
@@ -121,7 +101,7 @@ std::span<const std::uint8_t> AntialiasedResizer::run(const RgbxView& source,
   }
   result_.resize(width * rows.outputs.size());
   std::uint8_t* out = result_.data();
-  for (const WeightedTaps::Output& output : rows.outputs) {
+  for (const FixedTaps::Output& output : rows.outputs) {
     sums_.assign(width, kHalf);
     for (int i = 0; i < output.count; ++i) {
       const std::uint8_t* const row =

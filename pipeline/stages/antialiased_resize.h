@@ -16,26 +16,11 @@ enum class ResizeFilter : std::uint8_t {
   cubic,     ///< Keys' cubic with a = -0.5, up to 2: Pillow's BICUBIC.
 };
 
-/// One axis of an antialiased resize: the source positions that each output position mixes, and
-/// their weights. A weight's unit is 2^-22, as in Pillow for pixels of 8 bits.
-struct WeightedTaps {
-  struct Output {
-    int begin = 0;  ///< The first source position.
-    int count = 0;
-    std::size_t weights = 0;  ///< The index of the first weight.
-  };
-  std::vector<Output> outputs;
-  std::vector<std::int32_t> weights;
-
-  /// The lowest and the highest source position that is read.
-  [[nodiscard]] int lowest() const;
-  [[nodiscard]] int highest() const;
-  /// Adapts the taps to a source that begins `offset` positions further on.
-  void shift(int offset);
-};
+/// A weight's unit is 2^-22, as in Pillow for pixels of 8 bits.
+using FixedTaps = WeightedTaps<std::int32_t>;
 
 /// The same taps as Pillow's resize. An axis that keeps its size is copied.
-WeightedTaps antialiased_taps(const AxisResize& axis, ResizeFilter filter);
+FixedTaps antialiased_taps(const AxisResize& axis, ResizeFilter filter);
 
 /// Resizes an image in two passes, each rounded to 8 bits: the same pixels as Pillow's
 /// Image.resize. One resizer serves one thread and reuses its memory.
@@ -43,8 +28,8 @@ class AntialiasedResizer {
  public:
   /// Returns columns.outputs.size() x rows.outputs.size() pixels, three bytes each, row by row.
   /// They are valid until the next call. Taps must be within `source`.
-  std::span<const std::uint8_t> run(const RgbxView& source, const WeightedTaps& columns,
-                                    const WeightedTaps& rows);
+  std::span<const std::uint8_t> run(const RgbxView& source, const FixedTaps& columns,
+                                    const FixedTaps& rows);
 
  private:
   /// The rows that the second pass reads, resized along x; then the result.

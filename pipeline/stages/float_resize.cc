@@ -40,32 +40,6 @@ void add_output(FloatTaps& taps) { taps.outputs.push_back({.weights = taps.weigh
 
 }  // namespace
 
-int FloatTaps::lowest() const {
-  return std::ranges::min_element(outputs, {}, &Output::begin)->begin;
-}
-
-int FloatTaps::highest() const {
-  int highest = 0;
-  for (const Output& output : outputs) {
-    highest = std::max(highest, output.begin + output.count - 1);
-  }
-  return highest;
-}
-
-void FloatTaps::shift(int offset) {
-  for (Output& output : outputs) {
-    output.begin -= offset;
-  }
-}
-
-void FloatTaps::mirror(int extent) {
-  for (Output& output : outputs) {
-    output.begin = extent - output.begin - output.count;
-    const auto first = weights.begin() + static_cast<std::ptrdiff_t>(output.weights);
-    std::reverse(first, first + output.count);
-  }
-}
-
 FloatTaps bicubic_taps(const AxisResize& axis) {
   constexpr float kSteps = 1024;
   const float scale = static_cast<float>(axis.from) / static_cast<float>(axis.to);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -9,25 +8,7 @@
 
 namespace bench {
 
-/// One axis of a resize with any number of source positions for each output position: consecutive
-/// ones, and their weights.
-struct FloatTaps {
-  struct Output {
-    int begin = 0;  ///< The first source position.
-    int count = 0;
-    std::size_t weights = 0;  ///< The index of the first weight.
-  };
-  std::vector<Output> outputs;
-  std::vector<float> weights;
-
-  /// The lowest and the highest source position that is read.
-  [[nodiscard]] int lowest() const;
-  [[nodiscard]] int highest() const;
-  /// Adapts the taps to a source that begins `offset` positions further on.
-  void shift(int offset);
-  /// Adapts the taps to a mirrored source of `extent` positions.
-  void mirror(int extent);
-};
+using FloatTaps = WeightedTaps<float>;
 
 /// TensorFlow 1's bicubic resize with align_corners false and no half-pixel centres: Keys' cubic
 /// with a = -0.75, at distances in 1/1024.

@@ -82,8 +82,8 @@ class ImagePreprocessor {
   std::optional<ColorDistortion> distortion_;
   /// The same for torchvision's preprocessing.
   AntialiasedResizer antialiased_;
-  WeightedTaps weighted_columns_;
-  WeightedTaps weighted_rows_;
+  FixedTaps weighted_columns_;
+  FixedTaps weighted_rows_;
   RgbxView pixels_;
   std::vector<std::uint32_t> padded_;
 };

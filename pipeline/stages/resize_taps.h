@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +24,44 @@ struct AxisTaps {
   void shift(int offset);
   /// Adapts the taps to a mirrored source of `extent` positions.
   void mirror(int extent);
+};
+
+/// One axis of a resize that mixes any number of consecutive source positions, and their weights.
+template <class Weight>
+struct WeightedTaps {
+  struct Output {
+    int begin = 0;  ///< The first source position.
+    int count = 0;
+    std::size_t weights = 0;  ///< The index of the first weight.
+  };
+  std::vector<Output> outputs;
+  std::vector<Weight> weights;
+
+  /// The lowest and the highest source position that is read.
+  [[nodiscard]] int lowest() const {
+    return std::ranges::min_element(outputs, {}, &Output::begin)->begin;
+  }
+  [[nodiscard]] int highest() const {
+    int highest = 0;
+    for (const Output& output : outputs) {
+      highest = std::max(highest, output.begin + output.count - 1);
+    }
+    return highest;
+  }
+  /// Adapts the taps to a source that begins `offset` positions further on.
+  void shift(int offset) {
+    for (Output& output : outputs) {
+      output.begin -= offset;
+    }
+  }
+  /// Adapts the taps to a mirrored source of `extent` positions. Outputs must not share weights.
+  void mirror(int extent) {
+    for (Output& output : outputs) {
+      output.begin = extent - output.begin - output.count;
+      const auto first = weights.begin() + static_cast<std::ptrdiff_t>(output.weights);
+      std::reverse(first, first + output.count);
+    }
+  }
 };
 
 /// An axis of `from` positions resized to `to` positions. Only the outputs [begin, begin + count)

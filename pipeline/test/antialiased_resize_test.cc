@@ -92,8 +92,8 @@ TEST(AntialiasedResize, ComputesAPartAsInTheWholeImage) {
 TEST(AntialiasedResize, RefusesTapsOutsideTheSource) {
   const DrawnImage image(5, 4);
   AntialiasedResizer resizer;
-  const WeightedTaps columns = antialiased_taps(whole(6, 3), ResizeFilter::triangle);
-  const WeightedTaps rows = antialiased_taps(whole(4, 3), ResizeFilter::triangle);
+  const FixedTaps columns = antialiased_taps(whole(6, 3), ResizeFilter::triangle);
+  const FixedTaps rows = antialiased_taps(whole(4, 3), ResizeFilter::triangle);
   EXPECT_THROW(resizer.run(image.view(), columns, rows), InternalError);
 }
 
