@@ -39,7 +39,7 @@ extern "C" void note_interrupt(int signal) {
 }
 
 /// While alive, notes the signals instead of ending on them. Sends the running command the same
-/// signal, once.
+/// signal.
 class InterruptNoted {
  public:
   InterruptNoted() {
@@ -107,7 +107,8 @@ class InterruptHeld {
 }
 
 /// The wait status of a shell that ran `command`, with its output in `log`.
-int run_shell(const std::string& command, const std::string& log) {
+int run_shell(const std::string& command, const std::string& log,
+              std::chrono::milliseconds signal_again) {
   // A shell that is signalled waits for its command, and runs nothing more.
   const std::string script = "trap 'exit 130' INT TERM HUP QUIT\n" + command;
   pid_t child = 0;
@@ -121,9 +122,17 @@ int run_shell(const std::string& command, const std::string& log) {
   }
   int status = 0;
   pid_t ended = 0;
-  do {
-    ended = waitpid(child, &status, 0);
-  } while (ended < 0 && errno == EINTR);
+  auto passed = std::chrono::steady_clock::now();
+  while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!InterruptNoted::seen()) {
+      passed = now;
+    } else if (now - passed > signal_again) {
+      (void)kill(-child, interrupt_seen);
+      passed = now;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   running_group = 0;
   if (ended < 0) throw DeviceError(fmt::format("waitpid failed: {}", std::strerror(errno)));
   return status;
@@ -148,8 +157,8 @@ std::optional<StoredRun> run_once(const InterleavedPlan& plan, bool is_other, st
   const std::string record = stem + ".json";
   const std::string& command = is_other ? plan.other : plan.base;
   std::filesystem::remove(record);  // An earlier record would be taken for this run's.
-  const int status =
-      run_shell(fmt::format("{} --result_file={}", command, shell_quoted(record)), stem + ".log");
+  const int status = run_shell(fmt::format("{} --result_file={}", command, shell_quoted(record)),
+                               stem + ".log", plan.signal_again);
   if (InterruptNoted::seen()) return std::nullopt;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     throw DataError(

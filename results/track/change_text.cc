@@ -91,6 +91,12 @@ std::string mention(const TrackedSeries& one, const SeriesChange& change) {
                      date_text(one.series.points[change.at].start_ms), change.id);
 }
 
+/// "resnet50 train bs64 f32 -3.1%".
+std::string newest_mention(const TrackedSeries& one) {
+  return fmt::format("{} {}", workload_name(one.series),
+                     change_text(stats::relative_change(one.newest->log_ratio)));
+}
+
 bool is_machines(const SeriesChange& change) {
   return change.cause == Cause::kEnvironment || change.cause == Cause::kCanary;
 }
@@ -114,11 +120,11 @@ void tell(const TrackedSeries& one, const SeriesChange& change, Told& told) {
 Told told_of(const Tracked& tracked) {
   Told told;
   for (const TrackedSeries& one : tracked.series) {
+    const std::size_t disturbed = told.disturbed.size();
     for (const SeriesChange& change : one.changes) tell(one, change, told);
-    if (one.newest_state == NewestState::kSuspect) {
-      told.suspect.push_back(
-          fmt::format("{} {}", workload_name(one.series),
-                      change_text(stats::relative_change(one.newest->log_ratio))));
+    if (one.newest_state == NewestState::kSuspect) told.suspect.push_back(newest_mention(one));
+    if (one.newest_state == NewestState::kDisturbed && told.disturbed.size() == disturbed) {
+      told.disturbed.push_back(newest_mention(one) + " in the newest run");
     }
     if (one.newest_state == NewestState::kUnknown) ++told.not_judged[one.newest_why];
   }

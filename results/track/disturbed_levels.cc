@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/base/errors.h"
+#include "results/record/statistics.h"
 #include "results/stats/mann_whitney.h"
 #include "results/store/disturbance.h"
 
@@ -28,7 +29,7 @@ struct Level {
   }
 };
 
-/// The most points of a level to look at: each needs its record.
+/// The most points on each side to look at: each needs its record.
 constexpr std::size_t kLookedAt = 20;
 
 class DisturbedSeries {
@@ -40,13 +41,8 @@ class DisturbedSeries {
     judge_changes();
     if (tracked_.newest_state == NewestState::kDisturbed) tracked_.newest_disturbed = true;
     if (tracked_.newest_state != NewestState::kSuspect) return;
-    for (const std::string& run : tracked_.series.points.back().run_ids) {
-      const std::vector<std::string> causes = disturbances_(run);
-      if (causes.empty()) continue;
-      tracked_.newest_why = causes.front();
-      tracked_.newest_disturbed = true;
-      return;
-    }
+    tracked_.newest_why = disturbance_of(tracked_.series.points.back(), disturbances_);
+    tracked_.newest_disturbed = !tracked_.newest_why.empty();
   }
 
  private:
@@ -81,30 +77,25 @@ class DisturbedSeries {
     if (change.by == FoundBy::kTwoPoints) tracked_.newest_state = NewestState::kDisturbed;
   }
 
-  [[nodiscard]] bool is_disturbed(const SeriesPoint& point) const {
-    const auto disturbed =
-        std::count_if(point.run_ids.begin(), point.run_ids.end(),
-                      [&](const std::string& run) { return !disturbances_(run).empty(); });
-    return DisturbedRuns{.runs = point.run_ids.size(),
-                         .disturbed = static_cast<std::size_t>(disturbed)}
-        .too_many();
+  [[nodiscard]] bool is_disturbed(std::size_t point) const {
+    return !disturbance_of(tracked_.series.points[point], disturbances_).empty();
   }
 
   [[nodiscard]] Level level(std::size_t begin, std::size_t end) const {
     Level level;
     for (std::size_t i = begin; i < end; ++i) {
-      const SeriesPoint& point = tracked_.series.points[i];
       ++level.points.runs;
-      if (is_disturbed(point)) {
+      if (is_disturbed(i)) {
         ++level.points.disturbed;
       } else {
-        level.quiet_logs.push_back(std::log(point.value));
+        level.quiet_logs.push_back(std::log(tracked_.series.points[i].value));
       }
     }
     return level;
   }
 
-  /// The levels before and after the change.
+  /// The levels before and after the change. Disturbed points just before it belong to the level
+  /// after it, because it may begin with them.
   [[nodiscard]] std::pair<Level, Level> levels_of(const SeriesChange& change) const {
     std::size_t begin = change.at > kLookedAt ? change.at - kLookedAt : 0;
     std::size_t end = std::min(change.at + kLookedAt, tracked_.series.points.size());
@@ -113,7 +104,9 @@ class DisturbedSeries {
       if (other.at < change.at) begin = std::max(begin, other.at);
       if (other.at > change.at) end = std::min(end, other.at);
     }
-    return {level(begin, change.at), level(change.at, end)};
+    std::size_t first = change.at;
+    while (first > begin && is_disturbed(first - 1)) --first;
+    return {level(begin, first), level(first, end)};
   }
 
   /// The shift of the quiet runs if they alone show the change.
@@ -135,6 +128,35 @@ class DisturbedSeries {
 };
 
 }  // namespace
+
+std::string disturbance_of(const SeriesPoint& point, const DisturbancesOfRun& disturbances) {
+  DisturbedRuns runs{.runs = point.run_ids.size()};
+  std::string first;
+  for (const std::string& run : point.run_ids) {
+    const std::vector<std::string> causes = disturbances(run);
+    if (causes.empty()) continue;
+    ++runs.disturbed;
+    if (first.empty()) first = causes.front();
+  }
+  return runs.too_many() ? first : "";
+}
+
+std::vector<std::size_t> points_to_judge(const RunSeries& series, double margin,
+                                         const DisturbancesOfRun& disturbances) {
+  const std::vector<SeriesPoint>& points = series.points;
+  std::vector<std::size_t> judged;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    std::vector<double> neighbours;
+    for (std::size_t j = i > kLookedAt ? i - kLookedAt : 0;
+         j < std::min(i + kLookedAt + 1, points.size()); ++j) {
+      neighbours.push_back(points[j].value);
+    }
+    // A run's record is looked at only if its value is odd.
+    const bool is_odd = std::abs(points[i].value / median(neighbours) - 1) > margin;
+    if (!is_odd || disturbance_of(points[i], disturbances).empty()) judged.push_back(i);
+  }
+  return judged;
+}
 
 void judge_disturbances(Tracked& tracked, const DisturbancesOfRun& disturbances) {
   for (TrackedSeries& one : tracked.series) {

@@ -13,16 +13,17 @@ bool any_fails(const TrackedSeries& one) {
                      [](const SeriesChange& change) { return change.fails(); });
 }
 
-/// Why the series is skipped: a suspect newest run, one that cannot be judged yet, or an open
-/// change that disturbed runs may explain. Otherwise empty.
+/// Why the series is skipped; empty if it is not. The newest run is suspect, disturbed or cannot be
+/// judged yet, or disturbed runs may explain an open change.
 std::string skip_text(const TrackedSeries& one) {
   for (const SeriesChange& change : one.changes) {
     if (change.verdict == stats::ChangeVerdict::kDisturbed && is_open(change)) {
       return change_line(one, change);
     }
   }
-  const bool undecided =
-      one.newest_state == NewestState::kSuspect || one.newest_state == NewestState::kUnknown;
+  const bool undecided = one.newest_state == NewestState::kSuspect ||
+                         one.newest_state == NewestState::kDisturbed ||
+                         one.newest_state == NewestState::kUnknown;
   return undecided ? newest_line(one) : "";
 }
 

@@ -9,8 +9,8 @@ namespace {
 
 bool has_news(const TrackedSeries& one) {
   return !one.changes.empty() || one.newest_state == NewestState::kSuspect ||
-         one.newest_state == NewestState::kCleared || !one.annotations.empty() ||
-         !one.continues.empty();
+         one.newest_state == NewestState::kDisturbed || one.newest_state == NewestState::kCleared ||
+         !one.annotations.empty() || !one.continues.empty();
 }
 
 std::string runs_text(std::size_t count) {

@@ -110,7 +110,9 @@ int rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& reco
                    std::ostream& err) {
   (void)filled_command(plan.command, "", {});
   for (TrackedSeries& one : tracked.series) {
-    if (one.newest_state != NewestState::kSuspect || !is_worse(one)) continue;
+    const bool undecided =
+        one.newest_state == NewestState::kSuspect || one.newest_state == NewestState::kDisturbed;
+    if (!undecided || !one.newest->suspect || !is_worse(one)) continue;
     const std::vector<SeriesPoint>& points = one.series.points;
     const std::string& good = points[points.size() - 2].git_rev;
     const std::string& bad = points.back().git_rev;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "models/base/errors.h"
@@ -29,6 +30,8 @@ ChangeVerdict verdict_of(double log_ratio, Better better) {
                                                         : ChangeVerdict::kImproved;
 }
 
+double log_of(const SeriesPoint& point) { return std::log(point.value); }
+
 std::string id_of(const SeriesPoint& point) {
   constexpr std::size_t kShort = 10;
   return point.run_ids.front().substr(0, kShort);
@@ -37,14 +40,20 @@ std::string id_of(const SeriesPoint& point) {
 /// Tracks one series.
 class SeriesTracker {
  public:
-  SeriesTracker(const RunSeries& series, const TrackOptions& options) : options_(options) {
+  SeriesTracker(const RunSeries& series, const TrackOptions& options,
+                const DisturbancesOfRun& disturbances)
+      : options_(options), disturbances_(disturbances) {
     tracked_.series = series;
-    for (const SeriesPoint& point : series.points) logs_.push_back(std::log(point.value));
+    places_.resize(series.points.size());
+    std::iota(places_.begin(), places_.end(), 0);
   }
 
   TrackedSeries tracked() {
-    tracked_.noise = stats::noise_floor(logs_);
-    tracked_.margin = std::max(options_.margin, tracked_.noise.value_or(0));
+    measure_noise();
+    if (disturbances_) {
+      places_ = points_to_judge(tracked_.series, tracked_.margin, disturbances_);
+      measure_noise();
+    }
     find_change_points();
     add_segments();
     judge_newest_points();
@@ -58,14 +67,22 @@ class SeriesTracker {
   }
 
  private:
+  void measure_noise() {
+    logs_.clear();
+    for (const std::size_t place : places_) logs_.push_back(log_of(tracked_.series.points[place]));
+    tracked_.noise = stats::noise_floor(logs_);
+    tracked_.margin = std::max(options_.margin, tracked_.noise.value_or(0));
+  }
+
   void find_change_points() {
     const stats::ChangePointOptions options{.least = options_.least_segment,
                                             .margin = tracked_.margin,
                                             .alpha = options_.alpha,
                                             .seed = hash_name(tracked_.series.key)};
     for (const stats::ChangePoint& point : stats::change_points(logs_, options)) {
-      tracked_.changes.push_back({.id = id_of(tracked_.series.points[point.at]),
-                                  .at = point.at,
+      const std::size_t at = places_[point.at];
+      tracked_.changes.push_back({.id = id_of(tracked_.series.points[at]),
+                                  .at = at,
                                   .p = std::min(1.0, 2 * std::min(point.p, point.p_step)),
                                   .shift = point.shift,
                                   .drift = point.drift});
@@ -75,13 +92,22 @@ class SeriesTracker {
   void add_segments() {
     std::size_t begin = 0;
     for (std::size_t i = 0; i <= tracked_.changes.size(); ++i) {
-      const std::size_t end = i < tracked_.changes.size() ? tracked_.changes[i].at : logs_.size();
+      const std::size_t end =
+          i < tracked_.changes.size() ? tracked_.changes[i].at : tracked_.series.points.size();
       std::vector<double> values;
-      for (std::size_t j = begin; j < end; ++j) values.push_back(tracked_.series.points[j].value);
+      for (std::size_t j = judged_before(begin); j < judged_before(end); ++j) {
+        values.push_back(tracked_.series.points[places_[j]].value);
+      }
       tracked_.segments.push_back(
           {.begin = begin, .end = end, .summary = stats::group_summary(values, options_.alpha)});
       begin = end;
     }
+  }
+
+  /// The number of judged points before a point.
+  [[nodiscard]] std::size_t judged_before(std::size_t point) const {
+    const auto next = std::lower_bound(places_.begin(), places_.end(), point);
+    return static_cast<std::size_t>(next - places_.begin());
   }
 
   /// The number of newest runs that are all far outside the segment before them, on one side.
@@ -102,8 +128,8 @@ class SeriesTracker {
   }
 
   void judge_newest_points() {
-    const Segment& last = tracked_.segments.back();
-    const std::span<const double> segment = std::span<const double>(logs_).subspan(last.begin);
+    const std::size_t first = judged_before(tracked_.segments.back().begin);
+    const std::span<const double> segment = std::span<const double>(logs_).subspan(first);
     const stats::NewestPointRule rule{.margin = tracked_.margin};
     const std::size_t odd = odd_points(segment, rule);
     const std::size_t before = segment.size() - std::max<std::size_t>(odd, 1);
@@ -116,10 +142,16 @@ class SeriesTracker {
     tracked_.newest_state = odd == 0   ? NewestState::kQuiet
                             : odd == 1 ? NewestState::kSuspect
                                        : NewestState::kConfirmed;
+    const SeriesPoint& newest = tracked_.series.points.back();
+    if (places_.back() + 1 < tracked_.series.points.size()) {
+      tracked_.newest = stats::judge_newest(segment.first(before), log_of(newest), rule);
+      tracked_.newest_state = NewestState::kDisturbed;
+      tracked_.newest_why = disturbance_of(newest, disturbances_);
+    }
     if (odd < 2) return;
     const stats::Shift shift =
         stats::hodges_lehmann(segment.first(before), segment.subspan(before), options_.alpha);
-    const std::size_t at = last.begin + before;
+    const std::size_t at = places_[first + before];
     tracked_.changes.push_back({.id = id_of(tracked_.series.points[at]),
                                 .at = at,
                                 .by = FoundBy::kTwoPoints,
@@ -129,8 +161,10 @@ class SeriesTracker {
   }
 
   TrackOptions options_;
+  const DisturbancesOfRun& disturbances_;
   TrackedSeries tracked_{};
-  std::vector<double> logs_{};
+  std::vector<std::size_t> places_{};  ///< The points to judge.
+  std::vector<double> logs_{};         ///< The logarithms of these points.
 };
 
 /// The newest level, except those that begin at a disturbed change.
@@ -153,9 +187,12 @@ bool is_recovered(const TrackedSeries& one, const SeriesChange& change) {
         return segment.end >= change.at && segment.begin < change.at;
       });
   if (before == one.segments.end() || change.by != FoundBy::kChangePoint) return false;
-  const bool odd_now = one.newest_state == NewestState::kConfirmed;
+  const auto odd = std::find_if(one.changes.begin(), one.changes.end(), [](const auto& other) {
+    return other.by != FoundBy::kChangePoint && other.verdict != ChangeVerdict::kDisturbed;
+  });
+  const bool odd_now = odd != one.changes.end();
   if (present.begin < change.at && !odd_now) return false;
-  const double now = odd_now ? one.series.points.back().value : present.summary.median;
+  const double now = odd_now ? one.series.points[odd->at].value : present.summary.median;
   const double log_ratio = std::log(now / before->summary.median);
   const double worse = change.shift.estimate < 0 ? -log_ratio : log_ratio;
   return worse < one.margin;
@@ -292,7 +329,7 @@ Tracked track(std::span<const RunSeries> series, const TrackOptions& options,
           "{}: {} is 0 or less in some runs, but changes are ratios", one.workload, one.metric));
       continue;
     }
-    tracked.series.push_back(SeriesTracker(one, options).tracked());
+    tracked.series.push_back(SeriesTracker(one, options, disturbances).tracked());
   }
   if (tracked.series.empty() && !tracked.left_out.empty()) {
     throw DataError(tracked.left_out.front());

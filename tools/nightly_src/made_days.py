@@ -30,10 +30,11 @@ cp "$from" "$store/$(cat "$from.month")/$id.json"
 
 
 class Series:
-    """The rate of a model on each day."""
+    """The rate of a model on each day. `disturbed` has the part of it that is left, by day, for days on which other
+    programs ran."""
 
-    def __init__(self, model, cv, steps=(), drift=0.0, machine="a", canary=False, seed=1, level=200.0):
-        self.model, self.machine, self.canary = model, machine, canary
+    def __init__(self, model, cv, steps=(), drift=0.0, machine="a", canary=False, seed=1, level=200.0, disturbed=None):
+        self.model, self.machine, self.canary, self.disturbed = model, machine, canary, disturbed or {}
         self._cv, self._steps, self._drift, self._level = cv, steps, drift, level
         self._random = random.Random(seed)
 
@@ -41,6 +42,7 @@ class Series:
         value = self._level * math.exp(self._random.gauss(0, self._cv) + self._drift * day)
         for at, factor in self._steps:
             value *= factor if day >= at else 1
+        value *= self.disturbed.get(day, 1)
         return round(value, 4)
 
     def name(self):
@@ -55,8 +57,9 @@ def sealed(record):
 
 def record(series, day, machine):
     start = (FIRST + datetime.timedelta(days=day)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    load = {"load": {"busy_processes": [{"name": "make", "processors": 1.0}]}} if day in series.disturbed else {}
     return sealed({
-        "schema": "bench.record/2", "status": "ok", "reason": "nightly",
+        **load, "schema": "bench.record/2", "status": "ok", "reason": "nightly",
         "label": "canary" if series.canary else "nightly",
         "time": {"start_utc": start, "end_utc": start},
         "workload": {"model": series.model, "mode": "train", "batch_per_device": 32, "dtype": "f32"},

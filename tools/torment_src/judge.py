@@ -11,7 +11,7 @@ from .streams import results_stderr_faults, stderr_faults, stdout_faults, text_f
 from .written import JSON_FLAGS, Kind, Written, fault_in, resolved
 
 # Files that a refused run must not create. A store is kept and grows from run to run.
-_KEPT = (Kind.log, Kind.store, Kind.folder)
+_KEPT = (Kind.log, Kind.store, Kind.training, Kind.folder)
 _REFUSED = 2
 _INPUT_FLAGS = ("init_from", "input_file")
 _TEMPORARY = re.compile(r"(?:.*/)?\.[^/]+\.\d+\.tmp")

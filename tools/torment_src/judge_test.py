@@ -206,6 +206,13 @@ class JudgeTest(JudgeTestCase):
         self.assertEqual(self.kinds(f"{store}; {folder}; touch r/x; {_RUN}", "--store=r/"),
                          ["stray"])
 
+    def test_checkpoints(self):
+        folder = f"mkdir t; {_TENSORS}; mv w t/model.ckpt-3.safetensors; echo x >t/checkpoint"
+        self.assertEqual(self.kinds(f"{folder}; printf 1234 >>t/model.ckpt-3.safetensors; {_RUN}", "--train_dir=t"), [])
+        self.assertEqual(self.kinds(f"{folder}; {_RUN}", "--train_dir=t"), ["file"])
+        self.assertEqual(self.kinds(f"{folder}; {_RUN}"), ["stray"] * 3)
+        self.assertEqual(self.kinds(_RUN, "--train_dir=t"), ["file"])
+
     def test_logs_and_stores_of_a_run_that_was_refused(self):
         for made in ("mkdir a", "mkdir a; echo '{}' >a/metric.log", "touch s"):
             kinds = self.kinds(f"{made}; {_FAILED}", "--benchmark_log_dir=a", "--store=s")

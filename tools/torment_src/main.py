@@ -207,7 +207,7 @@ def main(arguments: list[str], about: str) -> int:
     by Ctrl-C after the current cases."""
     parsed = parse(arguments, about)
     # The calling shell may ignore these signals, and the tested program would inherit that.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

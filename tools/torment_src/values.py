@@ -85,6 +85,8 @@ _TEXTS_TAKEN: dict[str, tuple[str, ...]] = {
     "save_variables": ("w.safetensors", "sub/w"),
     "dump_tensors": ("d.safetensors",),
     "benchmark_log_dir": ("logs", "sub", "new/logs"),
+    "train_dir": ("trained", "sub", "new/trained"),
+    "eval_dir": ("events", "sub"),
     "scaling_sweep": ("1,2", "1,3"),
     "store": ("s.sqlite", "records/", "new/s", "default"),
     "init_from": ("absent",),

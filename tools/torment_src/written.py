@@ -16,6 +16,8 @@ from .runner import DATA_FOLDER, Outcome
 JSON_FLAGS = ("result_file", "trace_file")
 _TENSOR_FLAGS = ("save_variables", "dump_tensors")
 _LOG_NAMES = ("benchmark_run.log", "metric.log")
+_CHECKPOINT = re.compile(r"model\.ckpt-\d+\.safetensors")
+_BESIDE_A_CHECKPOINT = re.compile(r"checkpoint|events\.out\.tfevents\.\S+")
 # The index and records of a store that is a folder.
 _IN_A_STORE = re.compile(r"\.gitignore|index\.sqlite(?:-wal|-shm)?|\d{4}(?:/\d{2}(?:/[\w-]+\.json)?)?")
 _BESIDE_A_STORE = re.compile(r"-wal|-shm|-journal")
@@ -27,6 +29,7 @@ class Kind(enum.Enum):
     tensors = enum.auto()
     log = enum.auto()
     store = enum.auto()
+    training = enum.auto()
     # A folder that is created for one of these files.
     folder = enum.auto()
 
@@ -62,6 +65,8 @@ class Written:
             for kind, flags in ((Kind.json, JSON_FLAGS), (Kind.tensors, _TENSOR_FLAGS))}
         self._logs = [_of_each_run(resolved(outcome, name))
                       for name in case.values_of("benchmark_log_dir")]
+        self._trainings = [resolved(outcome, name) for name in case.values_of("train_dir", "eval_dir")]
+        self._checkpoints = [resolved(outcome, name) for name in case.values_of("train_dir")]
         self._stores = [resolved(outcome, name) for name in _stores_of(case)]
 
     def kind_of(self, path: str) -> Kind | None:
@@ -71,6 +76,10 @@ class Written:
         folder, name = os.path.split(path)
         if name in _LOG_NAMES and self._is_log_folder(folder or "."):
             return Kind.log
+        if (folder or ".") in self._trainings and _CHECKPOINT.fullmatch(name):
+            return Kind.tensors
+        if (folder or ".") in self._trainings and _BESIDE_A_CHECKPOINT.fullmatch(name):
+            return Kind.training
         if any(path == store or self._is_of_store(path, store) for store in self._stores):
             return Kind.store
         made = self._outcome.after.get(path)
@@ -82,10 +91,10 @@ class Written:
         return any(pattern.fullmatch(path) for pattern in self._logs)
 
     def _is_for_others(self, folder: str) -> bool:
-        """Returns true if it contains or is a folder of logs or a store."""
+        """Returns true if it contains or is a folder of logs, a store or a folder of checkpoints."""
         below = [path for path in self._outcome.after if path.startswith(f"{folder}/")]
         return (any(self._is_log_folder(path) for path in (folder, *below))
-                or any(f"{store}/".startswith(f"{folder}/") for store in self._stores))
+                or any(f"{store}/".startswith(f"{folder}/") for store in (*self._stores, *self._trainings)))
 
     def _is_of_store(self, path: str, store: str) -> bool:
         if not path.startswith(store):
@@ -103,7 +112,8 @@ class Written:
         return not any(pattern.fullmatch(path) for path in self._outcome.after)
 
     def missing_kept(self) -> list[str]:
-        """Returns missing logs and stores in the case's folder. If a flag is repeated, the last value wins."""
+        """Returns missing logs, stores and checkpoints in the case's folder. If a flag is repeated, the last value
+        wins."""
         missing = [path for path in self._stores[-1:]
                    if not path.startswith("..") and path not in self._outcome.after]
         for pattern in self._logs[-1:]:
@@ -111,6 +121,10 @@ class Written:
                 there = {os.path.basename(path) for path in self._outcome.after
                          if pattern.fullmatch(os.path.dirname(path) or ".")}
                 missing += [name for name in _LOG_NAMES if name not in there]
+        for folder in self._checkpoints[-1:]:
+            there = [path for path in self._outcome.after if os.path.dirname(path) == folder.removeprefix("./")]
+            if not folder.startswith("..") and not any(_CHECKPOINT.fullmatch(os.path.basename(path)) for path in there):
+                missing.append(f"{folder}/model.ckpt-*")
         return missing
 
 
@@ -127,6 +141,8 @@ def fault_in(outcome: Outcome, path: str, kind: Kind) -> str:
             return _json_fault(data)
         case Kind.tensors:
             return safetensors.fault_of(data)
+        case Kind.training:
+            return "" if data else "it is empty"
         case Kind.log:
             return next(filter(None, map(_json_fault, data.splitlines())), "")
         case _:

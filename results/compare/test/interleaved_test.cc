@@ -107,6 +107,18 @@ TEST_F(Interleaved, ACommandGetsTheSignalOnce) {
   EXPECT_EQ(got("QUIT"), "own\nQUIT\n");
 }
 
+TEST_F(Interleaved, ACommandThatLosesTheSignalGetsItAgain) {
+  std::ofstream(folder_ / "loses") << "#!/bin/sh\n"
+                                      "trap 'times=x$times; [ $times != xx ] || exit' TERM\n"
+                                      "kill -TERM $1\n"
+                                      "while :; do sleep 0.05; done\n";
+  std::filesystem::permissions(folder_ / "loses", std::filesystem::perms::owner_all);
+  InterleavedPlan losing = plan(1);
+  losing.base = fmt::format("{} {}", (folder_ / "loses").string(), ::getpid());
+  losing.signal_again = std::chrono::milliseconds(200);
+  EXPECT_EQ(run_interleaved(losing, ignore).interrupted_by, SIGTERM);
+}
+
 TEST_F(Interleaved, NamesTheSignalThatEndedTheRuns) {
   for (const int signal : {SIGTERM, SIGHUP, SIGQUIT}) {
     const InterleavedRuns runs =

@@ -131,9 +131,9 @@ TEST_F(TrackCommand, FailsNobodyForDisturbedRuns) {
   EXPECT_EQ(track({"--trust-disturbed"}).status, 1);
 }
 
-TEST_F(TrackCommand, SaysWhatDisturbedASuspectRun) {
+TEST_F(TrackCommand, SaysWhatDisturbedTheNewestRun) {
   store_days({.step = 39, .factor = 0.9, .disturbed = true});
-  EXPECT_THAT(track().out, HasSubstr("suspect, other programs used the processors"));
+  EXPECT_THAT(track().out, HasSubstr("disturbed, other programs used the processors"));
 }
 
 TEST_F(TrackCommand, RemembersOnlyReportedChanges) {
