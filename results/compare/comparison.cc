@@ -11,6 +11,7 @@
 #include "results/stats/mann_whitney.h"
 #include "results/stats/multiplicity.h"
 #include "results/stats/signed_rank.h"
+#include "results/store/record_fields.h"
 
 namespace bench::results {
 namespace {
@@ -63,6 +64,27 @@ std::vector<double> group_medians(const Side& side) {
   return large >= kLeast ? medians : std::vector<double>();
 }
 
+/// The processor and the GPUs of each run.
+std::set<std::string> hardware_of(const std::vector<const StoredRun*>& runs) {
+  std::set<std::string> all;
+  for (const StoredRun* run : runs) {
+    std::string hardware;
+    for (const auto& [path, value] : machine_fields(run->record)) {
+      const bool is_gpu = path.starts_with("gpu.") && path.ends_with(".name");
+      if (path == "cpu.model" || is_gpu) hardware += value + "\n";
+    }
+    all.insert(hardware);
+  }
+  return all;
+}
+
+bool have_other_hardware(const MatchedWorkload& work) {
+  const std::set<std::string> base = hardware_of(work.base);
+  const std::set<std::string> other = hardware_of(work.other);
+  return std::none_of(base.begin(), base.end(),
+                      [&](const std::string& one) { return other.count(one) > 0; });
+}
+
 /// Sets the row's statistics and its shift.
 void hold_against_each_other(ComparisonRow& row, const Side& base, const Side& other,
                              const CompareOptions& options) {
@@ -111,6 +133,7 @@ std::optional<ComparisonRow> row_of(const MatchedWorkload& work, const std::stri
   }
   row.base_values = base.values;
   row.other_values = other.values;
+  row.other_hardware = have_other_hardware(work);
   row.base_disturbed = disturbed_runs(base.runs);
   row.other_disturbed = disturbed_runs(other.runs);
   row.base = stats::group_summary(base.values, options.alpha);
@@ -265,6 +288,9 @@ void settle(ComparisonRow& row, const CompareOptions& options, std::size_t rows)
       row.verdict != ChangeVerdict::kEquivalent && row.verdict != ChangeVerdict::kInconclusive;
   row.uncorrected = change && row.q > options.alpha;
   if (row.uncorrected) row.verdict = ChangeVerdict::kInconclusive;
+  const bool judged = row.verdict == ChangeVerdict::kRegressed ||  //
+                      row.verdict == ChangeVerdict::kImproved;
+  if (judged && row.other_hardware) row.verdict = ChangeVerdict::kChanged;
   row.needed.reset();
   row.least.reset();
   if (is_disturbed(row, options)) {

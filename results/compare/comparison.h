@@ -54,6 +54,8 @@ struct ComparisonRow {
   std::optional<stats::Shift> shift{};  ///< In logarithms; empty if values are not positive.
   double q = 1;                         ///< shift->p, corrected for the number of rows.
   double delta = 0;                     ///< Cliff's delta of the values as they are.
+  /// The sides have no processor and GPUs in common. A change is then no regression.
+  bool other_hardware = false;
   stats::ChangeVerdict verdict = stats::ChangeVerdict::kInconclusive;
   bool uncorrected = false;              ///< Would be more than inconclusive as the only row.
   std::optional<std::int64_t> needed{};  ///< Runs or groups per side, for an inconclusive row.

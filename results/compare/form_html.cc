@@ -157,7 +157,7 @@ void print_html(std::ostream& out, std::span<const Comparison> comparisons) {
   page.add("differs", "Differences and data quality", differing);
   page.add("definitions", "Definitions", compare_definitions(comparisons.front().options));
   out << page.html(comparisons_json(comparisons)
-                       .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+                       .dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace bench::results

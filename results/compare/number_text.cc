@@ -111,7 +111,8 @@ std::string verdict_text(const ComparisonRow& row, const CompareOptions& options
     case stats::ChangeVerdict::kImproved:
       return "improved";
     case stats::ChangeVerdict::kChanged:
-      return "changed";
+      if (!row.other_hardware) return "changed";
+      return row.shift->estimate < 0 ? "lower (other hardware)" : "higher (other hardware)";
     case stats::ChangeVerdict::kEquivalent:
       return fmt::format("equivalent (±{})", margin);
     case stats::ChangeVerdict::kDisturbed:
@@ -160,6 +161,7 @@ std::string verdicts_text(std::span<const Comparison> comparisons) {
   std::size_t improved = 0;
   std::size_t open = 0;
   std::size_t disturbed = 0;
+  std::size_t hardware = 0;
   std::size_t rows = 0;
   for (const Comparison& comparison : comparisons) {
     for (const ComparisonRow& row : comparison.rows) {
@@ -168,11 +170,13 @@ std::string verdicts_text(std::span<const Comparison> comparisons) {
       improved += row.verdict == stats::ChangeVerdict::kImproved ? 1 : 0;
       open += row.verdict == stats::ChangeVerdict::kInconclusive ? 1 : 0;
       disturbed += row.verdict == stats::ChangeVerdict::kDisturbed ? 1 : 0;
+      hardware += row.verdict == stats::ChangeVerdict::kChanged && row.other_hardware ? 1 : 0;
     }
   }
   const std::string verdicts =
-      fmt::format("{} regressed, {} improved, {} inconclusive{}", regressed, improved, open,
-                  disturbed > 0 ? fmt::format(", {} disturbed", disturbed) : "");
+      fmt::format("{} regressed, {} improved, {} inconclusive{}{}", regressed, improved, open,
+                  disturbed > 0 ? fmt::format(", {} disturbed", disturbed) : "",
+                  hardware > 0 ? fmt::format(", {} changed with the hardware", hardware) : "");
   return fmt::format("{} of {}", verdicts, rows == 1 ? "1 row" : fmt::format("{} rows", rows));
 }
 

@@ -44,7 +44,7 @@ Outputs write_github(std::span<const StoredRun> runs) {
     list.push_back(entry);
   }
   return {{.name = "github.json",
-           .contents = list.dump(2, ' ', false, Ordered::error_handler_t::replace) + "\n"}};
+           .contents = list.dump(2, ' ', true, Ordered::error_handler_t::replace) + "\n"}};
 }
 
 }  // namespace

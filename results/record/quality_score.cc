@@ -129,8 +129,12 @@ double busy_processors(const Record& record) {
 
 bool StepStatistics::one_stood_still() const {
   constexpr double kMany = 10;
+  constexpr double kSome = 3;
+  constexpr double kLongSeconds = 2;
   constexpr double kShare = 0.01;
-  return median > 0 && longest > kMany * median && longest > kShare * steps * mean;
+  const bool odd =
+      longest > kMany * median || (longest > kSome * median && longest > median + kLongSeconds);
+  return median > 0 && odd && longest > kShare * steps * mean;
 }
 
 std::vector<std::string> step_warnings(const Record& record) {

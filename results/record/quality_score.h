@@ -20,7 +20,8 @@ struct StepStatistics {
   double median = 0;
   double longest = 0;
 
-  /// True if one step took more than ten times the median and more than a hundredth of the run.
+  /// True if one step took more than a hundredth of the run and ten times the median. Three times
+  /// the median suffice if the step took 2 s more than it.
   [[nodiscard]] bool one_stood_still() const;
 };
 

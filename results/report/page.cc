@@ -38,7 +38,7 @@ std::string embedded_data(const ReportData& data, bool anonymize) {
     }
     root["workloads"].push_back({{"name", row.name}, {"runs", cells}});
   }
-  return root.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return root.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string summary_text(const ReportData& data) {

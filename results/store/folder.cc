@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <fstream>
+#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -11,6 +12,7 @@
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
 #include "models/base/temporary_file.h"
+#include "models/base/text.h"
 #include "results/record/identity.h"
 #include "results/store/members.h"
 #include "results/store/record_files.h"
@@ -181,6 +183,15 @@ std::vector<std::string> refresh_index(const fs::path& folder, const Database& i
   }
   for (const std::string& id : gone) {
     delete_run(index, id);
+  }
+  constexpr std::ptrdiff_t kMany = 500;  // Reading a record takes about 5 ms.
+  const auto fresh = std::count_if(files.begin(), files.end(), [&](const auto& file) {
+    return indexed.find(file.first) == indexed.end();
+  });
+  if (fresh >= kMany) {
+    std::clog << fmt::format("note: reading {} records for the index of {}\n", fresh,
+                             printable(folder.string()))
+              << std::flush;
   }
   for (const auto& [id, path] : files) {
     if (indexed.find(id) != indexed.end()) continue;

@@ -121,7 +121,7 @@ void print_html(std::ostream& out, const Tracked& tracked) {
   if (!notes.empty()) page.add("notes", "Notes", notes);
   page.add("definitions", "How the numbers are computed", track_definitions());
   out << page.html(
-      tracked_json(tracked).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+      tracked_json(tracked).dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace bench::results

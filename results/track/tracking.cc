@@ -57,6 +57,7 @@ class SeriesTracker {
     find_change_points();
     add_segments();
     judge_newest_points();
+    join_drifts();
     for (SeriesChange& change : tracked_.changes) {
       change.verdict = verdict_of(change.shift.estimate, tracked_.series.better);
       change.cause = cause_by_revisions(tracked_.series, change.at);
@@ -158,6 +159,26 @@ class SeriesTracker {
                                 .p = shift.p,
                                 .q = shift.p,
                                 .shift = shift});
+  }
+
+  /// A slide is one change, however many steps it was found in.
+  void join_drifts() {
+    std::vector<SeriesChange> joined;
+    for (SeriesChange& change : tracked_.changes) {
+      const bool continues = change.drift && !joined.empty() && joined.back().drift &&
+                             (change.shift.estimate < 0) == (joined.back().shift.estimate < 0);
+      if (!continues) {
+        joined.push_back(std::move(change));
+        continue;
+      }
+      stats::Shift& whole = joined.back().shift;
+      whole.estimate += change.shift.estimate;
+      if (whole.interval && change.shift.interval) {
+        whole.interval->low += change.shift.interval->low;
+        whole.interval->high += change.shift.interval->high;
+      }
+    }
+    tracked_.changes = std::move(joined);
   }
 
   TrackOptions options_;

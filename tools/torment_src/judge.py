@@ -15,6 +15,8 @@ _KEPT = (Kind.log, Kind.store, Kind.training, Kind.folder)
 _REFUSED = 2
 _INPUT_FLAGS = ("init_from", "input_file")
 _TEMPORARY = re.compile(r"(?:.*/)?\.[^/]+\.\d+\.tmp")
+# Holds the records of several runs until they have ended.
+_SCRATCH = re.compile(r"tmp/bench_run\.\w{6}")
 _CRASHES = {132: "SIGILL", 134: "SIGABRT", 135: "SIGBUS", 136: "SIGFPE", 139: "SIGSEGV"}
 
 
@@ -97,6 +99,8 @@ def _file_faults(case: Case, outcome: Outcome) -> Iterator[Fault]:
             yield Fault("input", f"{path!r} was changed")
         elif _TEMPORARY.fullmatch(path) and len(outcome.sent) > 1:
             continue  # The next run that writes there removes it.
+        elif _SCRATCH.fullmatch(path) and {SIGKILL, SIGQUIT} & set(outcome.sent):
+            continue  # A program that is killed removes nothing.
         elif kind is None or (before is None and outcome.status == _REFUSED and kind in _KEPT):
             yield Fault("stray", f"{path!r} was left behind")
         else:

@@ -63,7 +63,7 @@ def stderr_faults(data: bytes, wants_sentence: bool,
 
 _RESULTS_SENTENCE = "bench_results: "
 # Each of several files may have such a line.
-_RESULTS_NOTES = re.compile(r"bench_results: (?:warning|note|not stored): ")
+_RESULTS_NOTES = re.compile(r"bench_results: (?:warning|note|not stored): |note: reading ")
 
 
 def results_stderr_faults(data: bytes, wants_sentence: bool) -> Iterator[tuple[str, str]]:

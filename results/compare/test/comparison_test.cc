@@ -36,6 +36,21 @@ TEST(Comparison, FindsTwoPerCentWithEightRuns) {
   EXPECT_EQ(exit_status(std::span(&comparison, 1), false), 1);
 }
 
+TEST(Comparison, CallsASlowerMachineNoRegression) {
+  std::vector<StoredRun> base = made_runs(8, {.rate = 100}, 0.005, 1);
+  std::vector<StoredRun> other = made_runs(8, {.rate = 70}, 0.005, 2);
+  for (StoredRun& run : base) run.record["cpu"]["model"] = "fast";
+  EXPECT_EQ(exit_status(std::array{compared(base, other)}, false), 0);
+  for (StoredRun& run : other) run.record["cpu"]["model"] = "slow";
+  const std::array slower = {compared(base, other)};
+  EXPECT_EQ(verdict_text(slower[0].rows[0], {}), "lower (other hardware)");
+  EXPECT_THAT(verdicts_text(slower), HasSubstr("0 regressed"));
+  EXPECT_THAT(verdicts_text(slower), HasSubstr("1 changed with the hardware"));
+  EXPECT_EQ(exit_status(slower, true), 0);
+  for (StoredRun& run : other) run.record["cpu"]["model"] = "fast";
+  EXPECT_EQ(exit_status(std::array{compared(base, other)}, false), 1);
+}
+
 TEST(Comparison, FindsEqualRunsEquivalent) {
   const Comparison comparison = compared(made_runs(8, {}, 0.003, 1), made_runs(8, {}, 0.003, 2));
   EXPECT_EQ(comparison.rows[0].verdict, ChangeVerdict::kEquivalent);

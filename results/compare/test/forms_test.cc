@@ -89,6 +89,14 @@ TEST(Forms, ColumnsOfTextAreAligned) {
   for (const std::size_t bar : bars) EXPECT_EQ(bar, bars[0]);
 }
 
+TEST(Forms, ThePageDoesNotReverseItsText) {
+  Comparison comparison = made_comparison();
+  comparison.base_name = "base\u202e";
+  std::ostringstream out;
+  print_html(out, std::span(&comparison, 1));
+  EXPECT_THAT(out.str(), Not(HasSubstr("\u202e")));
+}
+
 TEST(Forms, MarkdownEscapesAndFolds) {
   const std::string text = printed(print_markdown);
   EXPECT_THAT(text, HasSubstr("**1 regressed, 0 improved, 1 inconclusive of 2 rows**"));

@@ -82,6 +82,19 @@ TEST(QualityScore, DeductsForARunThatWasStopped) {
               ElementsAre("20 points: one step took 400 times the median"));
 }
 
+TEST(QualityScore, WarnsOfAStopAmongSlowSteps) {
+  Record record = fine_record();
+  const auto steps = [&](double longest) {
+    record.metrics = {{.name = "step_time.n", .value = std::int64_t{50}},
+                      {.name = "step_time.mean", .value = 1.1},
+                      {.name = "step_time.median", .value = 1.0},
+                      {.name = "step_time.max", .value = longest}};
+    return step_warnings(record);
+  };
+  EXPECT_THAT(steps(5), ElementsAre("one step took 5 times the median; was the run stopped?"));
+  EXPECT_THAT(steps(2.9), IsEmpty());
+}
+
 TEST(QualityScore, ToleratesALongStepThatHardlyChangesTheSpeed) {
   EXPECT_THAT(step_warnings(record_with_a_step_of(0.09)), IsEmpty());
   Record record = fine_record();

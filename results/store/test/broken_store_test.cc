@@ -61,6 +61,15 @@ TEST_F(BrokenFolder, RefusesNotesThatAreAPipe) {
   EXPECT_THROW(Store(path_, Store::Access::kRead), DataError);
 }
 
+TEST_F(BrokenFolder, SaysThatItReadsManyRecords) {
+  for (int i = 0; i < 500; ++i) std::ofstream(month_ / fmt::format("{:016x}.json", i)) << "{}";
+  testing::internal::CaptureStderr();
+  const Store store(path_, Store::Access::kRead);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "note: reading 500 records for the index of " + path_.string() + "\n");
+  EXPECT_EQ(store.warnings().size(), 500);
+}
+
 TEST_F(BrokenFolder, NamesTheCommandThatRepairsADamagedIndex) {
   std::ofstream(index_path(path_)) << std::string(5000, 'x');
   try {
