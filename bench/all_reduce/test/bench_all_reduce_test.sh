@@ -34,6 +34,7 @@ towers=2
 
 run 0 --num_gpus=$towers --num_intra_threads=1 --sizes=1K:16K:4 --num_batches=3 --iters_per_step=2
 says out "^$towers towers x 1 threads, f32, medians of 3 steps of 2 all-reduces$"
+[ "$(wc -l <"$work/err")" = 3 ] || fail 'not one line of progress for each size'
 says out '^bound: every byte of every tower is read once and written once'
 for size in 1024 4096 16384; do
   for spec in shm xring pscpu psgpu rechd tree; do

@@ -72,6 +72,7 @@ TEST(ParseFlags, KnowsTheFormsOfABoolean) {
 TEST(ParseFlags, RefusesOtherFormsOfABoolean) {
   EXPECT_EQ(refusal({"--forward_only=maybe"}), "--forward_only=maybe: expected true or false");
   EXPECT_EQ(refusal({"--forward_only="}), "--forward_only=: expected true or false");
+  EXPECT_EQ(refusal({"--staged_vars=maybe"}), "--staged_vars=maybe: expected true or false");
   EXPECT_EQ(refusal({"--noforward_only=true"}),
             "--noforward_only=true: --noforward_only takes no value");
   EXPECT_THAT(refusal({"--nobatch_size"}), HasSubstr("--nobatch_size: unknown flag"));

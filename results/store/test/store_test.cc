@@ -214,6 +214,26 @@ TEST_P(AStore, IsWholeAfterKills) {
   }
 }
 
+TEST_P(AStore, CanBeUsedAfterAKillDuringItsCreation) {
+  for (int kill = 0; kill < 8; ++kill) {
+    const fs::path place = folder_.path() / std::to_string(kill) / GetParam();
+    fs::create_directories(folder_.path() / std::to_string(kill));
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      Store(place, Store::Access::kWrite).add(run_number(0));
+      ::_exit(0);
+    }
+    while (!fs::exists(place)) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(300 * kill));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    Store store(place, Store::Access::kWrite);
+    store.add(run_number(1));
+    EXPECT_EQ(store.load({}).size(), static_cast<std::size_t>(store.size()));
+  }
+}
+
 TEST_P(AStore, LosesNothingIfTheDiskIsFull) {
   open().add(run_number(0));
   const pid_t child = ::fork();
