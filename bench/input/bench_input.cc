@@ -3,9 +3,11 @@
 
 #include <iostream>
 #include <optional>
+#include <utility>
 
 #include "bench/input/measure.h"
 #include "bench/input/options.h"
+#include "bench/terminal/interrupt.h"
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
@@ -25,12 +27,22 @@ int run(std::span<const std::string> words) {
   if (!options.result_file.empty()) {
     file.emplace(options.result_file);
   }
+  const InterruptGuard interrupt;
   std::vector<InputResult> results;
   for (const int threads : options.threads) {
-    results.push_back(measure_input(options, threads, processors, [&](int repeat) {
+    const auto tell = [&](int repeat) {
       std::cerr << fmt::format("{} thread{}: measurement {} of {}\n", threads,
                                threads == 1 ? "" : "s", repeat + 1, options.repeats);
-    }));
+    };
+    InputResult result =
+        measure_input(options, threads, processors, tell, [&] { return interrupt.requested(); });
+    if (!result.images_per_second.empty()) {
+      results.push_back(std::move(result));
+    }
+    if (interrupt.requested()) break;
+  }
+  if (results.empty()) {
+    return interrupt.exit_status();
   }
   if (options.result_file != "-") {
     if (!(std::cout << input_table(options, results) << std::flush)) {
@@ -40,7 +52,7 @@ int run(std::span<const std::string> words) {
   if (file) {
     file->write(input_json(options, results));
   }
-  return 0;
+  return interrupt.requested() ? interrupt.exit_status() : 0;
 }
 
 }  // namespace

@@ -19,12 +19,20 @@ double seconds(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Takes batches until `end`.
-void take_batches(InputSource& input, Clock::time_point end) {
+/// Takes batches until `end`. Returns false if `is_ended` was true before.
+bool take_batches(InputSource& input, Clock::time_point end,
+                  const std::function<bool()>& is_ended) {
   do {
     input.next();
     input.release();
+    if (is_ended()) return false;
   } while (Clock::now() < end);
+  return true;
+}
+
+double bytes_per_image(const InputStatistics& done) {
+  return static_cast<double>(done.record_bytes) /
+         static_cast<double>(std::max<std::int64_t>(done.images_prepared, 1));
 }
 
 double per_image(std::chrono::nanoseconds time, const InputResult& result) {
@@ -38,7 +46,8 @@ double per_image(std::chrono::nanoseconds time, const InputResult& result) {
 double InputResult::median() const { return results::median(images_per_second); }
 
 InputResult measure_input(const InputOptions& options, int threads, int processors,
-                          const std::function<void(int repeat)>& tell) {
+                          const std::function<void(int repeat)>& tell,
+                          const std::function<bool()>& is_ended) {
   DatasetOptions pipeline = options.pipeline;
   pipeline.num_threads = threads;
   const auto input = make_dataset_input(*options.dataset,
@@ -53,16 +62,16 @@ InputResult measure_input(const InputOptions& options, int threads, int processo
   const auto length =
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
   input->next();  // The shuffle buffer is full.
-  take_batches(*input, Clock::now() + length);
   InputResult result{.threads = threads};
   result.all.processors = processors;
+  if (!take_batches(*input, Clock::now() + length, is_ended)) return result;
   const InputStatistics before = input->statistics();
   const Clock::time_point begin = Clock::now();
   Clock::time_point last = begin;
   std::int64_t delivered = before.images_delivered;
   for (int repeat = 0; repeat < options.repeats; ++repeat) {
     tell(repeat);
-    take_batches(*input, last + length);
+    if (!take_batches(*input, last + length, is_ended)) break;
     const Clock::time_point now = Clock::now();
     const std::int64_t images = input->statistics().images_delivered;
     result.images_per_second.push_back(static_cast<double>(images - delivered) /
@@ -80,17 +89,15 @@ InputResult measure_input(const InputOptions& options, int threads, int processo
 std::string input_table(const InputOptions& options, std::span<const InputResult> results) {
   std::ostringstream out;
   const InputStatistics& first = results.front().all.done;
-  out << fmt::format(
-      "{} {} images from {} files, {:.1f} KB per record, as {} x {} {}\n", options.dataset->name,
-      options.pipeline.training ? "training" : "validation", first.shards,
-      static_cast<double>(first.record_bytes) / 1e3 /
-          static_cast<double>(std::max<std::int64_t>(first.images_prepared, 1)),
-      options.image_size, options.image_size, options.type == SlotType::u8 ? "u8" : "f32");
+  out << fmt::format("{} {} images from {} files, {:.1f} KB per record, as {} x {} {}\n",
+                     options.dataset->name, options.pipeline.training ? "training" : "validation",
+                     first.shards, bytes_per_image(first) / 1e3, options.image_size,
+                     options.image_size, options.type == SlotType::u8 ? "u8" : "f32");
   out << fmt::format("medians of {} measurements of {:g} s; processor time in us per image\n",
                      options.repeats, options.seconds);
   std::vector<TextTable::Column> columns;
   for (const char* const title : {"threads", "images/sec", "lowest", "highest", "per thread",
-                                  "scaling", "read", "parse", "decode", "resize", "busy"}) {
+                                  "scaling", "MB/s", "read", "parse", "decode", "resize", "busy"}) {
     columns.push_back({.title = title, .right = true});
   }
   TextTable table(std::move(columns));
@@ -103,6 +110,7 @@ std::string input_table(const InputOptions& options, std::span<const InputResult
     table.add_row({fmt::format("{}", result.threads), fmt::format("{:.0f}", result.median()),
                    fmt::format("{:.0f}", *lowest), fmt::format("{:.0f}", *highest),
                    fmt::format("{:.0f}", each), fmt::format("{:.0f} %", 100 * each / base),
+                   fmt::format("{:.1f}", result.median() * bytes_per_image(done) / 1e6),
                    fmt::format("{:.1f}", per_image(done.reading.processor, result)),
                    fmt::format("{:.1f}", per_image(done.parse_busy, result)),
                    fmt::format("{:.1f}", per_image(done.decode_busy, result)),

@@ -23,9 +23,11 @@ struct InputResult {
 };
 
 /// Takes batches for `seconds`, `repeats` times, after a warm-up of the same length. Calls `tell`
-/// before each repeat. Throws UsageError and DataError as the dataset does.
+/// before each repeat, and `is_ended` after each batch. If it is true, ends without the current
+/// repeat; the result may then have none. Throws UsageError and DataError as the dataset does.
 InputResult measure_input(const InputOptions& options, int threads, int processors,
-                          const std::function<void(int repeat)>& tell);
+                          const std::function<void(int repeat)>& tell,
+                          const std::function<bool()>& is_ended);
 
 /// The table for a terminal.
 std::string input_table(const InputOptions& options, std::span<const InputResult> results);

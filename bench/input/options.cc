@@ -89,7 +89,9 @@ std::vector<int> read_threads(const Arguments& arguments, int processors) {
           "--threads: '{}' is not a number from 1 to {}; separate numbers by commas, such as 1,2,4",
           word, kMost));
     }
-    threads.push_back(count);
+    if (std::find(threads.begin(), threads.end(), count) == threads.end()) {
+      threads.push_back(count);
+    }
   }
   return threads;
 }

@@ -56,7 +56,7 @@ enum class Autotune : std::uint8_t { off, quick, full };
 std::string_view name_of(Autotune autotune);
 
 /// How the kernels and layouts of a plan were chosen: by estimates, by a file, by times of this run
-/// or of an earlier one. A run that continues a checkpoint takes the checkpoint's.
+/// or of an earlier one. A run that continues a checkpoint uses the checkpoint's choices.
 enum class ChosenBy : std::uint8_t { estimates, file, timed, kept, checkpoint };
 /// The name in a record.
 std::string_view name_of(ChosenBy chosen_by);

@@ -64,25 +64,36 @@ std::vector<double> group_medians(const Side& side) {
   return large >= kLeast ? medians : std::vector<double>();
 }
 
-/// The processor and the GPUs of each run.
-std::set<std::string> hardware_of(const std::vector<const StoredRun*>& runs) {
-  std::set<std::string> all;
+/// The processor and the GPUs of each run, where they are known.
+struct Hardware {
+  std::set<std::string> processors{};
+  std::set<std::string> gpus{};
+};
+
+Hardware hardware_of(const std::vector<const StoredRun*>& runs) {
+  Hardware all;
   for (const StoredRun* run : runs) {
-    std::string hardware;
+    std::string gpus;
     for (const auto& [path, value] : machine_fields(run->record)) {
-      const bool is_gpu = path.starts_with("gpu.") && path.ends_with(".name");
-      if (path == "cpu.model" || is_gpu) hardware += value + "\n";
+      if (path == "cpu.model") all.processors.insert(value);
+      if (path.starts_with("gpu.") && path.ends_with(".name")) gpus += value;
     }
-    all.insert(hardware);
+    if (!gpus.empty()) all.gpus.insert(gpus);
   }
   return all;
 }
 
-bool have_other_hardware(const MatchedWorkload& work) {
-  const std::set<std::string> base = hardware_of(work.base);
-  const std::set<std::string> other = hardware_of(work.other);
-  return std::none_of(base.begin(), base.end(),
+/// True if both are known and have nothing in common.
+bool differ(const std::set<std::string>& base, const std::set<std::string>& other) {
+  return !base.empty() && !other.empty() &&
+         std::none_of(base.begin(), base.end(),
                       [&](const std::string& one) { return other.count(one) > 0; });
+}
+
+bool have_other_hardware(const MatchedWorkload& work) {
+  const Hardware base = hardware_of(work.base);
+  const Hardware other = hardware_of(work.other);
+  return differ(base.processors, other.processors) || differ(base.gpus, other.gpus);
 }
 
 /// Sets the row's statistics and its shift.
@@ -385,7 +396,8 @@ Comparison compare(const ComparedSide& base, const ComparedSide& other,
 }
 
 bool is_undecided(const ComparisonRow& row) {
-  return row.verdict == ChangeVerdict::kInconclusive || row.verdict == ChangeVerdict::kDisturbed;
+  return row.verdict == ChangeVerdict::kInconclusive || row.verdict == ChangeVerdict::kDisturbed ||
+         (row.verdict == ChangeVerdict::kChanged && row.other_hardware);
 }
 
 int exit_status(std::span<const Comparison> comparisons, bool strict) {

@@ -54,7 +54,7 @@ struct ComparisonRow {
   std::optional<stats::Shift> shift{};  ///< In logarithms; empty if values are not positive.
   double q = 1;                         ///< shift->p, corrected for the number of rows.
   double delta = 0;                     ///< Cliff's delta of the values as they are.
-  /// The sides have no processor and GPUs in common. A change is then no regression.
+  /// The sides have no processor, or no GPUs, in common. A change is then not a regression.
   bool other_hardware = false;
   stats::ChangeVerdict verdict = stats::ChangeVerdict::kInconclusive;
   bool uncorrected = false;              ///< Would be more than inconclusive as the only row.
@@ -109,7 +109,7 @@ Comparison compare(const ComparedSide& base, const ComparedSide& other,
 /// and computes how many runs the inconclusive rows need. `compare` does this for its own rows.
 void correct_rows(std::span<Comparison> comparisons);
 
-/// True for a row without an answer: inconclusive or disturbed.
+/// True for a row without an answer: inconclusive, disturbed, or changed on other hardware.
 bool is_undecided(const ComparisonRow& row);
 
 /// 1 with a regression, else 4 with an open row if `strict`, else 0.

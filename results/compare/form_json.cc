@@ -48,6 +48,7 @@ Ordered row_json(const ComparisonRow& row) {
                   {"new", side_json(row.other, row.other_values)}};
   json["disturbed_runs"] = {{"base", row.base_disturbed.disturbed},
                             {"new", row.other_disturbed.disturbed}};
+  json["other_hardware"] = row.other_hardware;
   if (!row.shift) {
     json["why_not_compared"] = "a ratio needs positive values";
     return json;

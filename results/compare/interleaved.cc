@@ -30,11 +30,27 @@ volatile std::sig_atomic_t interrupt_seen = 0;
 /// The process group of the running command; 0 without one.
 volatile std::sig_atomic_t running_group = 0;
 
-/// Passes the first signal on to the command, which ends in its own time.
+/// After this time, the running command gets the signal again.
+volatile std::sig_atomic_t seconds_to_again = 0;
+
+/// Passes the first signal on to the command.
 extern "C" void note_interrupt(int signal) {
   const int saved = errno;
-  if (interrupt_seen == 0 && running_group != 0) (void)kill(-running_group, signal);
+  if (interrupt_seen == 0 && running_group != 0) {
+    (void)kill(-running_group, signal);
+    (void)alarm(static_cast<unsigned>(seconds_to_again));
+  }
   if (interrupt_seen == 0) interrupt_seen = signal;
+  errno = saved;
+}
+
+/// Passes the signal on again: a shell can lose one while it starts a program.
+extern "C" void pass_again(int /*alarm*/) {
+  const int saved = errno;
+  if (interrupt_seen != 0 && running_group != 0) {
+    (void)kill(-running_group, interrupt_seen);
+    (void)alarm(static_cast<unsigned>(seconds_to_again));
+  }
   errno = saved;
 }
 
@@ -45,8 +61,10 @@ class InterruptNoted {
   InterruptNoted() {
     interrupt_seen = 0;
     struct sigaction action {};
-    action.sa_handler = note_interrupt;
     (void)sigemptyset(&action.sa_mask);
+    action.sa_handler = pass_again;
+    (void)sigaction(SIGALRM, &action, &old_alarm_);
+    action.sa_handler = note_interrupt;
     for (std::size_t i = 0; i < kHandled.size(); ++i) {
       (void)sigaction(kHandled[i].signal, nullptr, &old_[i]);
       if (kHandled[i].even_if_ignored || old_[i].sa_handler != SIG_IGN) {
@@ -55,6 +73,8 @@ class InterruptNoted {
     }
   }
   ~InterruptNoted() {
+    (void)alarm(0);
+    (void)sigaction(SIGALRM, &old_alarm_, nullptr);
     for (std::size_t i = 0; i < kHandled.size(); ++i) {
       (void)sigaction(kHandled[i].signal, &old_[i], nullptr);
     }
@@ -66,6 +86,7 @@ class InterruptNoted {
 
  private:
   std::array<struct sigaction, kHandled.size()> old_{};
+  struct sigaction old_alarm_ {};
 };
 
 /// Blocks the signals while alive.
@@ -107,8 +128,7 @@ class InterruptHeld {
 }
 
 /// The wait status of a shell that ran `command`, with its output in `log`.
-int run_shell(const std::string& command, const std::string& log,
-              std::chrono::milliseconds signal_again) {
+int run_shell(const std::string& command, const std::string& log) {
   // A shell that is signalled waits for its command, and runs nothing more.
   const std::string script = "trap 'exit 130' INT TERM HUP QUIT\n" + command;
   pid_t child = 0;
@@ -122,17 +142,9 @@ int run_shell(const std::string& command, const std::string& log,
   }
   int status = 0;
   pid_t ended = 0;
-  auto passed = std::chrono::steady_clock::now();
-  while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!InterruptNoted::seen()) {
-      passed = now;
-    } else if (now - passed > signal_again) {
-      (void)kill(-child, interrupt_seen);
-      passed = now;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  do {
+    ended = waitpid(child, &status, 0);
+  } while (ended < 0 && errno == EINTR);
   running_group = 0;
   if (ended < 0) throw DeviceError(fmt::format("waitpid failed: {}", std::strerror(errno)));
   return status;
@@ -157,8 +169,8 @@ std::optional<StoredRun> run_once(const InterleavedPlan& plan, bool is_other, st
   const std::string record = stem + ".json";
   const std::string& command = is_other ? plan.other : plan.base;
   std::filesystem::remove(record);  // An earlier record would be taken for this run's.
-  const int status = run_shell(fmt::format("{} --result_file={}", command, shell_quoted(record)),
-                               stem + ".log", plan.signal_again);
+  const int status =
+      run_shell(fmt::format("{} --result_file={}", command, shell_quoted(record)), stem + ".log");
   if (InterruptNoted::seen()) return std::nullopt;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     throw DataError(
@@ -200,6 +212,7 @@ std::vector<bool> interleaved_order(std::size_t pairs) {
 
 InterleavedRuns run_interleaved(const InterleavedPlan& plan, const AfterRun& after) {
   std::filesystem::create_directories(plan.folder);
+  seconds_to_again = static_cast<int>(plan.signal_again.count());
   const InterruptNoted noted;
   InterleavedRuns runs;
   std::size_t done = 0;

@@ -18,9 +18,9 @@ struct InterleavedPlan {
   std::chrono::milliseconds cooldown{0};  ///< Before each run but the first.
   /// Folder of records and outputs, which replace earlier ones; created if missing.
   std::filesystem::path folder{};
-  /// A command that still runs this long after a signal gets it again: a shell may lose a signal
-  /// while it starts a program.
-  std::chrono::milliseconds signal_again{5000};
+  /// If a command still runs this long after a signal, the signal is sent again: a shell can lose
+  /// one while it starts a program.
+  std::chrono::seconds signal_again{5};
 };
 
 /// `text` as one word of the shell.

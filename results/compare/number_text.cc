@@ -176,7 +176,7 @@ std::string verdicts_text(std::span<const Comparison> comparisons) {
   const std::string verdicts =
       fmt::format("{} regressed, {} improved, {} inconclusive{}{}", regressed, improved, open,
                   disturbed > 0 ? fmt::format(", {} disturbed", disturbed) : "",
-                  hardware > 0 ? fmt::format(", {} changed with the hardware", hardware) : "");
+                  hardware > 0 ? fmt::format(", {} on other hardware", hardware) : "");
   return fmt::format("{} of {}", verdicts, rows == 1 ? "1 row" : fmt::format("{} rows", rows));
 }
 

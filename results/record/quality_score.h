@@ -21,7 +21,7 @@ struct StepStatistics {
   double longest = 0;
 
   /// True if one step took more than a hundredth of the run and ten times the median. Three times
-  /// the median suffice if the step took 2 s more than it.
+  /// the median is enough if the step also took over 2 s longer than it.
   [[nodiscard]] bool one_stood_still() const;
 };
 

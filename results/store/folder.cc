@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -12,7 +11,6 @@
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
 #include "models/base/temporary_file.h"
-#include "models/base/text.h"
 #include "results/record/identity.h"
 #include "results/store/members.h"
 #include "results/store/record_files.h"
@@ -168,7 +166,8 @@ void remove_half_written(const fs::path& folder) {
   remove_abandoned_in(folder / "notes", ".jsonl");
 }
 
-std::vector<std::string> refresh_index(const fs::path& folder, const Database& index) {
+std::vector<std::string> refresh_index(const fs::path& folder, const Database& index,
+                                       const std::function<void(const std::string&)>& tell) {
   std::vector<std::string> warnings;
   Transaction transaction(index);
   // Only now: a program adds a record to the files first, then to the index.
@@ -188,11 +187,7 @@ std::vector<std::string> refresh_index(const fs::path& folder, const Database& i
   const auto fresh = std::count_if(files.begin(), files.end(), [&](const auto& file) {
     return indexed.find(file.first) == indexed.end();
   });
-  if (fresh >= kMany) {
-    std::clog << fmt::format("note: reading {} records for the index of {}\n", fresh,
-                             printable(folder.string()))
-              << std::flush;
-  }
+  if (fresh >= kMany && tell) tell(fmt::format("reading {} records for the index", fresh));
   for (const auto& [id, path] : files) {
     if (indexed.find(id) != indexed.end()) continue;
     std::vector<StoredRun> runs;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,10 @@ std::filesystem::path index_path(const std::filesystem::path& folder);
 /// Writes a record to its path; returns false if it is there already. Throws WriteError.
 bool write_record(const std::filesystem::path& folder, const StoredRun& run);
 
-/// Updates `index` from the files. Returns a sentence for each file that is not a record.
-std::vector<std::string> refresh_index(const std::filesystem::path& folder, const Database& index);
+/// Updates `index` from the files. Returns a sentence for each file that is not a record. Calls
+/// `tell` before it reads many records.
+std::vector<std::string> refresh_index(const std::filesystem::path& folder, const Database& index,
+                                       const std::function<void(const std::string&)>& tell);
 
 /// Adds the files that git should ignore to .gitignore, if the lines are missing and it can be
 /// changed.

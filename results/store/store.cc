@@ -154,7 +154,7 @@ struct Store::Folder {
   std::vector<std::string> warnings{};
 };
 
-Store::Store(const fs::path& path, Access access) {
+Store::Store(const fs::path& path, Access access, const TellSlow& tell) {
   if (!is_folder(path)) {
     database_ = open_database(path, access);
     return;
@@ -168,7 +168,7 @@ Store::Store(const fs::path& path, Access access) {
   }
   folder_ = std::make_unique<Folder>(Folder{.path = path});
   database_ = open_index(path);
-  folder_->warnings = refresh_index(path, *database_);
+  folder_->warnings = refresh_index(path, *database_, tell);
 }
 
 Store::~Store() = default;
@@ -365,7 +365,7 @@ Filter filter_of_ids(std::span<const std::string> record_ids) {
   return filter;
 }
 
-std::int64_t reindex(const fs::path& path) {
+std::int64_t reindex(const fs::path& path, const TellSlow& tell) {
   if (!fs::is_directory(path)) {
     throw UsageError(fmt::format(
         "{}: not a folder of records; only a folder's database can be rebuilt from its files",
@@ -374,7 +374,7 @@ std::int64_t reindex(const fs::path& path) {
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
     fs::remove(index_path(path).string() + suffix);
   }
-  return Store(path, Store::Access::kWrite).size();
+  return Store(path, Store::Access::kWrite, tell).size();
 }
 
 void check_can_store(const fs::path& path) {
@@ -382,11 +382,13 @@ void check_can_store(const fs::path& path) {
   if (const auto reason = why_no_folder(folder ? path : path.parent_path())) {
     throw WriteError(fmt::format("{}: cannot create a store there: {}", path.string(), *reason));
   }
-  if (folder && fs::exists(index_path(path))) {
-    const Store store(path, Store::Access::kRead);
+  std::error_code error;
+  if (folder) {
+    if (fs::exists(index_path(path), error)) const Store store(path, Store::Access::kRead);
+    return;
   }
-  if (folder || !fs::exists(path)) return;
   check_is_file(path);
+  if (!fs::exists(path, error)) return;
   if (::access(path.c_str(), W_OK) != 0) {
     throw WriteError(path.string() + ": cannot write the store: no permission");
   }

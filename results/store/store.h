@@ -15,6 +15,9 @@
 
 namespace bench::results {
 
+/// Is called with what is about to take long.
+using TellSlow = std::function<void(const std::string& what)>;
+
 /// A name for runs that others are compared with.
 struct Baseline {
   std::string name{};
@@ -52,7 +55,7 @@ class Store {
   enum class Access : std::uint8_t { kRead, kWrite };
   /// A path that is a folder, or ends in /, is a folder store. kWrite creates what is missing;
   /// kRead then throws DataError.
-  Store(const std::filesystem::path& path, Access access);
+  Store(const std::filesystem::path& path, Access access, const TellSlow& tell = nullptr);
   ~Store();
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
@@ -107,7 +110,7 @@ Filter filter_of_ids(std::span<const std::string> record_ids);
 
 /// Rebuilds the index of a folder; returns the number of records in it. Throws UsageError if `path`
 /// is not a folder.
-std::int64_t reindex(const std::filesystem::path& path);
+std::int64_t reindex(const std::filesystem::path& path, const TellSlow& tell = nullptr);
 
 /// $BENCH_STORE, else results.sqlite in bench's folder of $XDG_DATA_HOME, else of ~/.local/share.
 /// Throws UsageError if it needs $HOME, which is not set.

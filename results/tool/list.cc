@@ -89,7 +89,7 @@ int run_list(const Arguments& arguments, Streams streams) {
   Table table{.columns = columns_of(arguments.text("columns"))};
   const std::int64_t limit = arguments.has("limit") ? arguments.integer("limit", 1)
                                                     : std::numeric_limits<std::int64_t>::max();
-  const Store store = open_store(arguments, Store::Access::kRead);
+  const Store store = open_store(arguments, Store::Access::kRead, &streams.err);
   print_warnings(store, streams.err);
   table.rows = store.list(table.columns, parsed, limit);
   write_times(table);

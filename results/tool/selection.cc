@@ -152,7 +152,7 @@ class Selector {
 
   Store& store() {
     if (!store_) {
-      store_.emplace(open_store(arguments_, Store::Access::kRead));
+      store_.emplace(open_store(arguments_, Store::Access::kRead, &notes_));
       print_warnings(*store_, notes_);
     }
     return *store_;
@@ -199,8 +199,14 @@ std::filesystem::path store_path(const Arguments& arguments) {
   return given.empty() ? default_store_path() : std::filesystem::path(given);
 }
 
-Store open_store(const Arguments& arguments, Store::Access access) {
-  return {store_path(arguments), access};
+Store open_store(const Arguments& arguments, Store::Access access, std::ostream* notes) {
+  return {store_path(arguments), access, notes == nullptr ? nullptr : slow_note(*notes)};
+}
+
+TellSlow slow_note(std::ostream& notes) {
+  return [&notes](const std::string& what) {
+    notes << fmt::format("bench_results: note: {}\n", what) << std::flush;
+  };
 }
 
 void print_warnings(const Store& store, std::ostream& notes) {

@@ -19,7 +19,10 @@ inline constexpr Option kStoreOption{.name = "store",
                                          "~/.local/share/bench/results.sqlite"};
 
 /// The store that kStoreOption in `arguments` names, else the default store.
-Store open_store(const Arguments& arguments, Store::Access access);
+Store open_store(const Arguments& arguments, Store::Access access, std::ostream* notes = nullptr);
+
+/// Prints what takes long as a note.
+TellSlow slow_note(std::ostream& notes);
 std::filesystem::path store_path(const Arguments& arguments);
 /// Prints a line for each file that the store skips.
 void print_warnings(const Store& store, std::ostream& notes);

@@ -61,7 +61,8 @@ std::span<const Option> options_of_store() { return kStoreOptions; }
 int run_store(const Arguments& arguments, Streams streams) {
   const std::filesystem::path path = store_path(arguments);
   if (arguments.has("reindex")) {
-    streams.out << path.string() << ": " << runs_text(static_cast<std::size_t>(reindex(path)))
+    streams.out << path.string() << ": "
+                << runs_text(static_cast<std::size_t>(reindex(path, slow_note(streams.err))))
                 << " indexed\n";
   } else if (arguments.operands().empty()) {
     throw UsageError("store: no files were given; give files of records, or folders of them");
@@ -71,7 +72,7 @@ int run_store(const Arguments& arguments, Streams streams) {
   if (files.empty() && !arguments.operands().empty()) {
     return kSomeRefused;  // Does not create a store.
   }
-  Store store(path, Store::Access::kWrite);
+  Store store(path, Store::Access::kWrite, slow_note(streams.err));
   print_warnings(store, streams.err);
   tally.refused += store.warnings().size();
   std::vector<StoredRun> runs;

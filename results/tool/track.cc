@@ -162,7 +162,7 @@ void name_workloads(std::vector<RunSeries>& series, SeriesRecords& records) {
 void add_differences(Tracked& tracked, SeriesRecords& records) {
   for (TrackedSeries& one : tracked.series) {
     for (SeriesChange& change : one.changes) {
-      const StoredRun before = records.run(one.series.points[change.at - 1].run_ids.front());
+      const StoredRun before = records.run(one.series.points[change.last_good].run_ids.front());
       const StoredRun after = records.run(one.series.points[change.at].run_ids.front());
       const std::array<const StoredRun*, 1> base = {&before};
       const std::array<const StoredRun*, 1> other = {&after};

@@ -60,13 +60,18 @@ const TrackedSeries* continuation_of(const TrackedSeries& ended,
 
 }  // namespace
 
-Cause cause_by_revisions(const RunSeries& series, std::size_t at) {
+Cause cause_by_revisions(const TrackedSeries& one, std::size_t at) {
   constexpr std::size_t kAround = 3;
+  const std::vector<std::size_t>& judged = one.judged;
+  const auto place =
+      static_cast<std::size_t>(std::lower_bound(judged.begin(), judged.end(), at) - judged.begin());
+  const std::size_t first = judged[place > kAround ? place - kAround : 0];
+  const std::size_t last = judged[std::min(judged.size(), place + kAround) - 1];
   std::set<std::string> revisions;
-  const std::size_t first = at > kAround ? at - kAround : 0;
-  for (std::size_t i = first; i < std::min(series.points.size(), at + kAround); ++i) {
-    if (series.points[i].git_rev.empty()) return Cause::kUnknown;
-    revisions.insert(series.points[i].git_rev);
+  for (std::size_t i = first; i <= last; ++i) {
+    const std::string& revision = one.series.points[i].git_rev;
+    if (revision.empty()) return Cause::kUnknown;
+    revisions.insert(revision);
   }
   return revisions.size() == 1 ? Cause::kEnvironment : Cause::kCode;
 }

@@ -8,9 +8,9 @@
 namespace bench::results {
 
 /// The cause by the revisions of the runs around the first run of a new level. The place is known
-/// to about two runs. Thus the environment is blamed only if the three runs on either side have one
-/// revision.
-Cause cause_by_revisions(const RunSeries& series, std::size_t at);
+/// to about two runs. Thus the environment is blamed only if the three judged runs on either side,
+/// and all runs between them, have one revision.
+Cause cause_by_revisions(const TrackedSeries& one, std::size_t at);
 
 /// Blames the machine for a change if a canary on it changed the same way within five days. For a
 /// change of the newest run, an odd newest run of the canary is enough. Ignores what disturbed runs

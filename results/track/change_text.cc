@@ -2,6 +2,7 @@
 #include <string_view>
 #include <vector>
 
+#include <algorithm>
 #include "models/base/errors.h"
 #include "results/compare/number_text.h"
 #include "results/track/causes.h"
@@ -120,10 +121,12 @@ void tell(const TrackedSeries& one, const SeriesChange& change, Told& told) {
 Told told_of(const Tracked& tracked) {
   Told told;
   for (const TrackedSeries& one : tracked.series) {
-    const std::size_t disturbed = told.disturbed.size();
+    const bool judged =
+        std::none_of(one.changes.begin(), one.changes.end(),
+                     [](const auto& change) { return change.by == FoundBy::kTwoPoints; });
     for (const SeriesChange& change : one.changes) tell(one, change, told);
     if (one.newest_state == NewestState::kSuspect) told.suspect.push_back(newest_mention(one));
-    if (one.newest_state == NewestState::kDisturbed && told.disturbed.size() == disturbed) {
+    if (one.newest_state == NewestState::kDisturbed && judged) {
       told.disturbed.push_back(newest_mention(one) + " in the newest run");
     }
     if (one.newest_state == NewestState::kUnknown) ++told.not_judged[one.newest_why];
@@ -170,7 +173,7 @@ std::string change_line(const TrackedSeries& tracked, const SeriesChange& change
   return fmt::format("{} {} p{} q{} {} (id {}), revisions {}..{}{}{}{}",
                      date_text(points[change.at].start_ms), effect_text(change.shift),
                      probability_text(change.p), probability_text(change.q), verdict_word(change),
-                     change.id, short_revision(points[change.at - 1].git_rev),
+                     change.id, short_revision(points[change.last_good].git_rev),
                      short_revision(points[change.at].git_rev), cause_word(change),
                      how_word(change), state_word(change));
 }

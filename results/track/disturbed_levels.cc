@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -141,7 +142,7 @@ std::string disturbance_of(const SeriesPoint& point, const DisturbancesOfRun& di
   return runs.too_many() ? first : "";
 }
 
-std::vector<std::size_t> points_to_judge(const RunSeries& series, double margin,
+std::vector<std::size_t> points_to_judge(const RunSeries& series, double far,
                                          const DisturbancesOfRun& disturbances) {
   const std::vector<SeriesPoint>& points = series.points;
   std::vector<std::size_t> judged;
@@ -152,8 +153,12 @@ std::vector<std::size_t> points_to_judge(const RunSeries& series, double margin,
       neighbours.push_back(points[j].value);
     }
     // A run's record is looked at only if its value is odd.
-    const bool is_odd = std::abs(points[i].value / median(neighbours) - 1) > margin;
+    const bool is_odd = std::abs(points[i].value / median(neighbours) - 1) > far;
     if (!is_odd || disturbance_of(points[i], disturbances).empty()) judged.push_back(i);
+  }
+  if (judged.empty()) {
+    judged.resize(points.size());
+    std::iota(judged.begin(), judged.end(), 0);
   }
   return judged;
 }

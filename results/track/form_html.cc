@@ -99,7 +99,8 @@ const char* track_definitions() {
          "<li>Newest run: z is its distance from the level's median / (1.4826 MAD √(1 + 1/m)). "
          "It is suspect if z is beyond Student's t at 0.1%.</li>\n"
          "<li>Disturbed: too many of the runs next to the change were disturbed, and the quiet "
-         "ones do not show it.</li>\n"
+         "ones do not show it. Disturbed runs far from the median of the 20 runs on either side "
+         "are not judged.</li>\n"
          "</ul>\n";
 }
 
@@ -113,7 +114,7 @@ void print_html(std::ostream& out, const Tracked& tracked) {
   page.add(
       "charts", "Over time",
       "<p class=\"soft\">Dots are points. Horizontal lines are levels, in a band of the noise. "
-      "Vertical lines are changes. Marks at the bottom are notes. A ring is a suspect newest "
+      "Vertical lines are changes. Marks at the bottom are notes. A ring is an odd newest "
       "run. Each chart has its own scale, which does not start at 0.</p>\n" +
           figures(series_plots(tracked)));
   page.add("series", "Series", series_table(tracked));

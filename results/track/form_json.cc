@@ -1,6 +1,7 @@
 #include <chrono>
 #include <utility>
 
+#include <algorithm>
 #include "results/record/identity.h"
 #include "results/track/forms.h"
 
@@ -24,9 +25,9 @@ Ordered change_json(const TrackedSeries& one, const SeriesChange& change) {
       {"id", change.id},
       {"point", change.at},
       {"first_bad", time_text(points[change.at].start_ms)},
-      {"last_good", time_text(points[change.at - 1].start_ms)},
+      {"last_good", time_text(points[change.last_good].start_ms)},
       {"run", points[change.at].run_ids.front()},
-      {"git_rev", {points[change.at - 1].git_rev, points[change.at].git_rev}},
+      {"git_rev", {points[change.last_good].git_rev, points[change.at].git_rev}},
       {"found_by", name_of(change.by)},
       {"change", stats::relative_change(change.shift.estimate)},
       {"interval", change.shift.interval ? ends_json(stats::relative_change(*change.shift.interval))
@@ -72,11 +73,14 @@ Ordered series_json(const TrackedSeries& one) {
   for (const char* list : {"points", "segments", "changes", "annotations"}) {
     json[list] = Ordered::array();
   }
-  for (const SeriesPoint& point : one.series.points) {
-    json["points"].push_back({{"start", time_text(point.start_ms)},
-                              {"value", point.value},
-                              {"runs", point.run_ids},
-                              {"git_rev", point.git_rev}});
+  for (std::size_t i = 0; i < one.series.points.size(); ++i) {
+    const SeriesPoint& point = one.series.points[i];
+    json["points"].push_back(
+        {{"start", time_text(point.start_ms)},
+         {"value", point.value},
+         {"runs", point.run_ids},
+         {"git_rev", point.git_rev},
+         {"judged", std::binary_search(one.judged.begin(), one.judged.end(), i)}});
   }
   for (const Segment& segment : one.segments) {
     json["segments"].push_back({{"begin", segment.begin},

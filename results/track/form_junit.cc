@@ -13,8 +13,8 @@ bool any_fails(const TrackedSeries& one) {
                      [](const SeriesChange& change) { return change.fails(); });
 }
 
-/// Why the series is skipped; empty if it is not. The newest run is suspect, disturbed or cannot be
-/// judged yet, or disturbed runs may explain an open change.
+/// Why the series is skipped; empty if it is not. The newest run is suspect or disturbed, or
+/// cannot be judged yet, or disturbed runs may explain an open change.
 std::string skip_text(const TrackedSeries& one) {
   for (const SeriesChange& change : one.changes) {
     if (change.verdict == stats::ChangeVerdict::kDisturbed && is_open(change)) {

@@ -19,8 +19,10 @@ std::string runs_text(std::size_t count) {
 
 std::string head_of(const TrackedSeries& one) {
   const std::vector<SeriesPoint>& points = one.series.points;
+  const std::size_t disturbed = points.size() - one.judged.size();
   const std::string head = fmt::format(
-      "{} [{}]: {}, {} to {}", title_of(one.series), one.series.unit, runs_text(points.size()),
+      "{} [{}]: {}{}, {} to {}", title_of(one.series), one.series.unit, runs_text(points.size()),
+      disturbed > 0 ? fmt::format(" ({} disturbed and not judged)", disturbed) : "",
       date_text(points.front().start_ms), date_text(points.back().start_ms));
   const std::string margin = change_text(one.margin).substr(1);
   if (!one.noise) return fmt::format("{}, ±{} matters", head, margin);
@@ -40,7 +42,7 @@ void print_series(std::ostream& out, const TrackedSeries& one) {
   out << printable(head_of(one)) << "\n";
   for (const Segment& segment : one.segments) {
     out << "  level   " << date_text(one.series.points[segment.begin].start_ms) << "  "
-        << summary_text(segment.summary) << "  " << runs_text(segment.end - segment.begin) << "\n";
+        << summary_text(segment.summary) << "  " << runs_text(segment.summary.n) << "\n";
   }
   for (const SeriesChange& change : one.changes) {
     out << "  CHANGE  " << printable(change_line(one, change)) << gap_before(one, change.at)

@@ -14,7 +14,7 @@ namespace bench::results {
 std::string summary(const Tracked& tracked);
 
 /// One line per change: what is new, what is still open, what is not caused by the code. Also one
-/// per suspect newest run, and one per reason why newest runs are not judged.
+/// per suspect or disturbed newest run, and one per reason why newest runs are not judged.
 std::vector<std::string> news_lines(const Tracked& tracked);
 
 /// True for a change that still holds, is not acknowledged and is not too old.

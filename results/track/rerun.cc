@@ -1,5 +1,6 @@
 #include "results/track/rerun.h"
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <ostream>
@@ -18,6 +19,21 @@ namespace {
 bool is_worse(const TrackedSeries& one) {
   return one.series.better != Better::kNone &&
          (one.newest->log_ratio < 0) == (one.series.better == Better::kHigher);
+}
+
+/// True if only the newest run is odd, and nothing confirms it.
+bool is_undecided(const TrackedSeries& one) {
+  if (one.newest_state == NewestState::kSuspect) return true;
+  return one.newest_state == NewestState::kDisturbed &&
+         std::none_of(one.changes.begin(), one.changes.end(),
+                      [](const SeriesChange& change) { return change.by == FoundBy::kTwoPoints; });
+}
+
+/// The last judged run before the newest one.
+std::size_t last_good(const TrackedSeries& one) {
+  const auto newest =
+      std::lower_bound(one.judged.begin(), one.judged.end(), one.series.points.size() - 1);
+  return *std::prev(newest);
 }
 
 /// The flags that the user gave, except those that change only the output: a rerun sets these.
@@ -58,6 +74,7 @@ void settle(TrackedSeries& one, const ComparisonRow& row) {
   one.newest_why.clear();
   one.changes.push_back({.id = one.series.points[at].run_ids.front().substr(0, 10),
                          .at = at,
+                         .last_good = last_good(one),
                          .by = FoundBy::kRerun,
                          .p = row.shift->p,
                          .q = row.q,
@@ -70,10 +87,9 @@ void settle(TrackedSeries& one, const ComparisonRow& row) {
 /// signal that interrupted it, or 0.
 int rerun(TrackedSeries& one, const RerunPlan& plan, const RecordOf& record_of,
           const TrackOptions& options) {
-  const std::vector<SeriesPoint>& points = one.series.points;
-  const std::string& good = points[points.size() - 2].git_rev;
-  const std::string& bad = points.back().git_rev;
-  const nlohmann::json record = record_of(points.back().run_ids.front());
+  const std::string& good = one.series.points[last_good(one)].git_rev;
+  const std::string& bad = one.series.points.back().git_rev;
+  const nlohmann::json record = record_of(one.series.points.back().run_ids.front());
   const InterleavedRuns runs =
       run_interleaved({.base = filled_command(plan.command, good, record),
                        .other = filled_command(plan.command, bad, record),
@@ -110,12 +126,9 @@ int rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& reco
                    std::ostream& err) {
   (void)filled_command(plan.command, "", {});
   for (TrackedSeries& one : tracked.series) {
-    const bool undecided =
-        one.newest_state == NewestState::kSuspect || one.newest_state == NewestState::kDisturbed;
-    if (!undecided || !one.newest->suspect || !is_worse(one)) continue;
-    const std::vector<SeriesPoint>& points = one.series.points;
-    const std::string& good = points[points.size() - 2].git_rev;
-    const std::string& bad = points.back().git_rev;
+    if (!is_undecided(one) || !one.newest->suspect || !is_worse(one)) continue;
+    const std::string& good = one.series.points[last_good(one)].git_rev;
+    const std::string& bad = one.series.points.back().git_rev;
     if (good.empty() || bad.empty() || good == bad) {
       const char* why = good == bad && !good.empty() ? "the revisions before and after are the same"
                                                      : "the revisions are unknown";

@@ -25,10 +25,10 @@ std::string filled_command(const std::string& command, const std::string& revisi
 /// The record of a run by its id.
 using RecordOf = std::function<nlohmann::json(const std::string& record_id)>;
 
-/// Reruns each newest run that is suspected of a regression, in turn with the revision of the run
-/// before, if the revisions differ. Makes it a change or clears it, and reports its steps on `err`.
-/// If a rerun fails, reports it, leaves the run suspect and continues with the next series. Returns
-/// the signal that interrupted it, or 0.
+/// Reruns each newest run that may be a regression, suspect or disturbed, in turn with the revision
+/// of the run before, if the revisions differ. Makes it a change or clears it, and reports its
+/// steps on `err`. If a rerun fails, reports it, leaves the run suspect and continues with the next
+/// series. Returns the signal that interrupted it, or 0.
 int rerun_suspects(Tracked& tracked, const RerunPlan& plan, const RecordOf& record_of,
                    std::ostream& err);
 

@@ -44,23 +44,24 @@ class SeriesTracker {
                 const DisturbancesOfRun& disturbances)
       : options_(options), disturbances_(disturbances) {
     tracked_.series = series;
-    places_.resize(series.points.size());
-    std::iota(places_.begin(), places_.end(), 0);
+    tracked_.judged.resize(series.points.size());
+    std::iota(tracked_.judged.begin(), tracked_.judged.end(), 0);
   }
 
   TrackedSeries tracked() {
     measure_noise();
     if (disturbances_) {
-      places_ = points_to_judge(tracked_.series, tracked_.margin, disturbances_);
+      constexpr double kFar = 3;  // Times the noise.
+      const double far = std::max(options_.margin, kFar * tracked_.noise.value_or(0));
+      tracked_.judged = points_to_judge(tracked_.series, far, disturbances_);
       measure_noise();
     }
     find_change_points();
     add_segments();
     judge_newest_points();
-    join_drifts();
     for (SeriesChange& change : tracked_.changes) {
       change.verdict = verdict_of(change.shift.estimate, tracked_.series.better);
-      change.cause = cause_by_revisions(tracked_.series, change.at);
+      change.cause = cause_by_revisions(tracked_, change.at);
       change.counts = tracked_.series.points[change.at].start_ms >= options_.since_ms;
     }
     update_recovered(tracked_);
@@ -70,7 +71,8 @@ class SeriesTracker {
  private:
   void measure_noise() {
     logs_.clear();
-    for (const std::size_t place : places_) logs_.push_back(log_of(tracked_.series.points[place]));
+    for (const std::size_t place : tracked_.judged)
+      logs_.push_back(log_of(tracked_.series.points[place]));
     tracked_.noise = stats::noise_floor(logs_);
     tracked_.margin = std::max(options_.margin, tracked_.noise.value_or(0));
   }
@@ -81,9 +83,10 @@ class SeriesTracker {
                                             .alpha = options_.alpha,
                                             .seed = hash_name(tracked_.series.key)};
     for (const stats::ChangePoint& point : stats::change_points(logs_, options)) {
-      const std::size_t at = places_[point.at];
+      const std::size_t at = tracked_.judged[point.at];
       tracked_.changes.push_back({.id = id_of(tracked_.series.points[at]),
                                   .at = at,
+                                  .last_good = tracked_.judged[point.at - 1],
                                   .p = std::min(1.0, 2 * std::min(point.p, point.p_step)),
                                   .shift = point.shift,
                                   .drift = point.drift});
@@ -97,7 +100,7 @@ class SeriesTracker {
           i < tracked_.changes.size() ? tracked_.changes[i].at : tracked_.series.points.size();
       std::vector<double> values;
       for (std::size_t j = judged_before(begin); j < judged_before(end); ++j) {
-        values.push_back(tracked_.series.points[places_[j]].value);
+        values.push_back(tracked_.series.points[tracked_.judged[j]].value);
       }
       tracked_.segments.push_back(
           {.begin = begin, .end = end, .summary = stats::group_summary(values, options_.alpha)});
@@ -107,8 +110,8 @@ class SeriesTracker {
 
   /// The number of judged points before a point.
   [[nodiscard]] std::size_t judged_before(std::size_t point) const {
-    const auto next = std::lower_bound(places_.begin(), places_.end(), point);
-    return static_cast<std::size_t>(next - places_.begin());
+    const auto next = std::lower_bound(tracked_.judged.begin(), tracked_.judged.end(), point);
+    return static_cast<std::size_t>(next - tracked_.judged.begin());
   }
 
   /// The number of newest runs that are all far outside the segment before them, on one side.
@@ -133,59 +136,39 @@ class SeriesTracker {
     const std::span<const double> segment = std::span<const double>(logs_).subspan(first);
     const stats::NewestPointRule rule{.margin = tracked_.margin};
     const std::size_t odd = odd_points(segment, rule);
-    const std::size_t before = segment.size() - std::max<std::size_t>(odd, 1);
-    tracked_.newest = stats::judge_newest(segment.first(before), segment.back(), rule);
+    const SeriesPoint& newest = tracked_.series.points.back();
+    const bool is_judged = tracked_.judged.back() + 1 == tracked_.series.points.size();
+    const std::string disturbed = is_judged ? "" : disturbance_of(newest, disturbances_);
+    const std::size_t before = segment.size() - (is_judged ? std::max<std::size_t>(odd, 1) : odd);
+    tracked_.newest = stats::judge_newest(segment.first(before), log_of(newest), rule);
     if (!tracked_.newest) {
-      tracked_.newest_why =
-          fmt::format("collecting a baseline: point {} of {}", segment.size(), stats::kLeastBefore);
+      tracked_.newest_why = fmt::format(
+          "collecting a baseline: point {} of {}{}{}", segment.size(), stats::kLeastBefore,
+          is_judged ? "" : ", not counting disturbed runs such as this: ", disturbed);
       return;
     }
-    tracked_.newest_state = odd == 0   ? NewestState::kQuiet
+    tracked_.newest_state = !is_judged ? NewestState::kDisturbed
+                            : odd == 0 ? NewestState::kQuiet
                             : odd == 1 ? NewestState::kSuspect
                                        : NewestState::kConfirmed;
-    const SeriesPoint& newest = tracked_.series.points.back();
-    if (places_.back() + 1 < tracked_.series.points.size()) {
-      tracked_.newest = stats::judge_newest(segment.first(before), log_of(newest), rule);
-      tracked_.newest_state = NewestState::kDisturbed;
-      tracked_.newest_why = disturbance_of(newest, disturbances_);
-    }
+    tracked_.newest_why = disturbed;
     if (odd < 2) return;
     const stats::Shift shift =
         stats::hodges_lehmann(segment.first(before), segment.subspan(before), options_.alpha);
-    const std::size_t at = places_[first + before];
+    const std::size_t at = tracked_.judged[first + before];
     tracked_.changes.push_back({.id = id_of(tracked_.series.points[at]),
                                 .at = at,
+                                .last_good = tracked_.judged[first + before - 1],
                                 .by = FoundBy::kTwoPoints,
                                 .p = shift.p,
                                 .q = shift.p,
                                 .shift = shift});
   }
 
-  /// A slide is one change, however many steps it was found in.
-  void join_drifts() {
-    std::vector<SeriesChange> joined;
-    for (SeriesChange& change : tracked_.changes) {
-      const bool continues = change.drift && !joined.empty() && joined.back().drift &&
-                             (change.shift.estimate < 0) == (joined.back().shift.estimate < 0);
-      if (!continues) {
-        joined.push_back(std::move(change));
-        continue;
-      }
-      stats::Shift& whole = joined.back().shift;
-      whole.estimate += change.shift.estimate;
-      if (whole.interval && change.shift.interval) {
-        whole.interval->low += change.shift.interval->low;
-        whole.interval->high += change.shift.interval->high;
-      }
-    }
-    tracked_.changes = std::move(joined);
-  }
-
   TrackOptions options_;
   const DisturbancesOfRun& disturbances_;
   TrackedSeries tracked_{};
-  std::vector<std::size_t> places_{};  ///< The points to judge.
-  std::vector<double> logs_{};         ///< The logarithms of these points.
+  std::vector<double> logs_{};  ///< The logarithms of these points.
 };
 
 /// The newest level, except those that begin at a disturbed change.
@@ -217,6 +200,29 @@ bool is_recovered(const TrackedSeries& one, const SeriesChange& change) {
   const double log_ratio = std::log(now / before->summary.median);
   const double worse = change.shift.estimate < 0 ? -log_ratio : log_ratio;
   return worse < one.margin;
+}
+
+/// A slide is one change, however many steps it was found in.
+void join_drifts(TrackedSeries& one) {
+  std::vector<SeriesChange> joined;
+  for (SeriesChange& change : one.changes) {
+    const bool continues = !joined.empty() && change.drift && joined.back().drift &&
+                           change.verdict == joined.back().verdict;
+    if (!continues) {
+      joined.push_back(std::move(change));
+      continue;
+    }
+    SeriesChange& whole = joined.back();
+    whole.p = std::min(whole.p, change.p);
+    whole.q = std::min(whole.q, change.q);
+    whole.counts |= change.counts;
+    whole.shift.estimate += change.shift.estimate;
+    if (whole.shift.interval && change.shift.interval) {
+      whole.shift.interval->low += change.shift.interval->low;
+      whole.shift.interval->high += change.shift.interval->high;
+    }
+  }
+  one.changes = std::move(joined);
 }
 
 bool is_trackable(const RunSeries& series) {
@@ -357,6 +363,7 @@ Tracked track(std::span<const RunSeries> series, const TrackOptions& options,
   }
   correct_over_series(tracked);
   if (disturbances) judge_disturbances(tracked, disturbances);
+  for (TrackedSeries& one : tracked.series) join_drifts(one);
   blame_canaries(tracked.series);
   tell_continuations(tracked.series);
   for (TrackedSeries& one : tracked.series) {

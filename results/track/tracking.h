@@ -45,8 +45,9 @@ std::string_view name_of(Cause cause);
 
 /// A change of a series to another level.
 struct SeriesChange {
-  std::string id{};    ///< Argument of --ack: the start of the first run's id.
-  std::size_t at = 0;  ///< The first run of the new level.
+  std::string id{};           ///< Argument of --ack: the start of the first run's id.
+  std::size_t at = 0;         ///< The first run of the new level.
+  std::size_t last_good = 0;  ///< The last judged run before it.
   FoundBy by = FoundBy::kChangePoint;
   double p = 1;
   double q = 1;  ///< Corrected for the number of series.
@@ -74,13 +75,17 @@ struct TrackedSeries {
   RunSeries series{};
   std::optional<double> noise{};  ///< From one run to the next, relative.
   double margin = 0.01;           ///< The larger of the options' and the noise.
+  /// The points that are judged, in order: without those of disturbed runs far from the others.
+  /// Never empty.
+  std::vector<std::size_t> judged{};
   std::vector<Segment> segments{};
   std::vector<SeriesChange> changes{};
   NewestState newest_state = NewestState::kUnknown;
   std::optional<stats::NewestPoint> newest{};
-  /// For kUnknown and kCleared; for kSuspect if a rerun failed or the run was disturbed.
+  /// For kUnknown, kCleared and kDisturbed; for kSuspect if a rerun failed or the run was
+  /// disturbed.
   std::string newest_why{};
-  bool newest_disturbed = false;  ///< Set only for a suspect or confirmed newest run.
+  bool newest_disturbed = false;  ///< Set only for an odd newest run.
   std::vector<Annotation> annotations{};
   std::string
       continues{};  ///< "on MACHINE from DATE, +12%", if the workload moved to another machine.

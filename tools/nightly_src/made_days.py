@@ -30,8 +30,8 @@ cp "$from" "$store/$(cat "$from.month")/$id.json"
 
 
 class Series:
-    """The rate of a model on each day. `disturbed` has the part of it that is left, by day, for days on which other
-    programs ran."""
+    """The rate of a model on each day. `disturbed` maps each day on which other programs ran to the share of the rate
+    that remains."""
 
     def __init__(self, model, cv, steps=(), drift=0.0, machine="a", canary=False, seed=1, level=200.0, disturbed=None):
         self.model, self.machine, self.canary, self.disturbed = model, machine, canary, disturbed or {}

@@ -63,7 +63,7 @@ def stderr_faults(data: bytes, wants_sentence: bool,
 
 _RESULTS_SENTENCE = "bench_results: "
 # Each of several files may have such a line.
-_RESULTS_NOTES = re.compile(r"bench_results: (?:warning|note|not stored): |note: reading ")
+_RESULTS_NOTES = re.compile(r"bench_results: (?:warning|note|not stored): ")
 
 
 def results_stderr_faults(data: bytes, wants_sentence: bool) -> Iterator[tuple[str, str]]:
@@ -126,6 +126,6 @@ def stdout_faults(data: bytes, args: list[str], done: bool) -> Iterator[tuple[st
             yield "stdout", f"a line outside of the fixed grammar: {line!r}"
     runs = sum(bool(_FIRST_LINE.match(line)) for line in lines)
     totals = sum(line.startswith("total images/sec: ") for line in lines)
-    dumps = any(word.lower().lstrip("-").startswith("dump_tensors") for word in args)
+    dumps = any(word.lower().lstrip("-").replace("-", "_").startswith("dump_tensors") for word in args)
     if done and runs != totals and not dumps:
         yield "stdout", f"{totals} totals, but {runs} runs"

@@ -42,6 +42,17 @@ few='--data_dir=data --image_size=28 --batch_size=2 --seconds=0.05 --repeats=2 -
   says result.json '"threads": 2'
   run 0 $few --threads=1 --subset=validation --output=u8 --stage=parse --result_file=-
   says out '"stage": "parse"'
+  run 0 $few --threads=1,1
+  [ "$(grep -c '^ *1  ' out)" = 1 ] || { echo "FAILED  --threads=1,1: $(cat out)" && failures=1; }
+  # Ctrl-C leaves what was measured.
+  env --default-signal=INT "$program" --data_dir=data --image_size=28 --batch_size=2 --seconds=0.2 --threads=1 \
+    --repeats=100000 --shuffle_buffer=4 >out 2>err &
+  while kill -0 $! 2>/dev/null && ! grep -q 'measurement 3' err; do sleep 0.05; done
+  kill -INT $!
+  wait $!
+  status=$?
+  [ $status = 130 ] || { echo "FAILED  status $status after SIGINT" && failures=1; }
+  says out '^ *1  *[0-9]+ '
   run 2 $few --threads=none
   says err "^bench_input: --threads: 'none' is not a number from 1 to "
 }

@@ -36,19 +36,25 @@ TEST(Comparison, FindsTwoPerCentWithEightRuns) {
   EXPECT_EQ(exit_status(std::span(&comparison, 1), false), 1);
 }
 
-TEST(Comparison, CallsASlowerMachineNoRegression) {
+TEST(Comparison, DoesNotCallASlowerMachineARegression) {
   std::vector<StoredRun> base = made_runs(8, {.rate = 100}, 0.005, 1);
   std::vector<StoredRun> other = made_runs(8, {.rate = 70}, 0.005, 2);
   for (StoredRun& run : base) run.record["cpu"]["model"] = "fast";
-  EXPECT_EQ(exit_status(std::array{compared(base, other)}, false), 0);
+  EXPECT_EQ(exit_status(std::array{compared(base, other)}, false), 1) << "one side is unknown";
   for (StoredRun& run : other) run.record["cpu"]["model"] = "slow";
   const std::array slower = {compared(base, other)};
   EXPECT_EQ(verdict_text(slower[0].rows[0], {}), "lower (other hardware)");
   EXPECT_THAT(verdicts_text(slower), HasSubstr("0 regressed"));
-  EXPECT_THAT(verdicts_text(slower), HasSubstr("1 changed with the hardware"));
-  EXPECT_EQ(exit_status(slower, true), 0);
-  for (StoredRun& run : other) run.record["cpu"]["model"] = "fast";
-  EXPECT_EQ(exit_status(std::array{compared(base, other)}, false), 1);
+  EXPECT_THAT(verdicts_text(slower), HasSubstr("1 on other hardware"));
+  EXPECT_EQ(exit_status(slower, false), 0);
+  EXPECT_EQ(exit_status(slower, true), 4) << "nothing is known about the program";
+  other[0].record["cpu"]["model"] = "fast";
+  EXPECT_EQ(exit_status(std::array{compared(base, other)}, false), 1) << "one run has the same";
+  const nlohmann::json gpu = {{{"name", "H100"}}};
+  for (StoredRun& run : base) run.record["gpu"] = gpu;
+  EXPECT_EQ(exit_status(std::array{compared(base, other)}, false), 1) << "one side is unknown";
+  for (StoredRun& run : other) run.record["gpu"] = {{{"name", "H200"}}};
+  EXPECT_EQ(exit_status(std::array{compared(base, other)}, false), 0);
 }
 
 TEST(Comparison, FindsEqualRunsEquivalent) {

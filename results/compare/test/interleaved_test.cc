@@ -96,6 +96,7 @@ TEST_F(Interleaved, ACommandGetsTheSignalOnce) {
            "done\n";
     std::filesystem::permissions(folder_ / "signals", std::filesystem::perms::owner_all);
     InterleavedPlan signalling = plan(2);
+    signalling.signal_again = std::chrono::hours(1);
     signalling.base = fmt::format("{} {} {}", (folder_ / "signals").string(), signal, ::getpid());
     EXPECT_NE(run_interleaved(signalling, ignore).interrupted_by, 0);
     std::ifstream file(folder_ / "got");
@@ -115,7 +116,7 @@ TEST_F(Interleaved, ACommandThatLosesTheSignalGetsItAgain) {
   std::filesystem::permissions(folder_ / "loses", std::filesystem::perms::owner_all);
   InterleavedPlan losing = plan(1);
   losing.base = fmt::format("{} {}", (folder_ / "loses").string(), ::getpid());
-  losing.signal_again = std::chrono::milliseconds(200);
+  losing.signal_again = std::chrono::seconds(1);
   EXPECT_EQ(run_interleaved(losing, ignore).interrupted_by, SIGTERM);
 }
 

@@ -59,6 +59,45 @@ TEST(DisturbedLevels, AreNoRegression) {
   EXPECT_THAT(junit_of(tracked), HasSubstr("failures=\"0\" skipped=\"1\""));
 }
 
+TEST(DisturbedLevels, OfAllRunsAreJudged) {
+  RunSeries series = made_series({.points = 2});
+  series.points[0].value = 100;
+  series.points[1].value = 110;
+  EXPECT_EQ(judged(std::vector<RunSeries>{series}, {0, 1}).series[0].judged.size(), 2);
+}
+
+TEST(DisturbedLevels, AreSoughtForTheRevisionThatChanged) {
+  // The revision of the change was disturbed on its first three days.
+  RunSeries series = made_series({.points = 40, .steps = {{20, 0.9}}});
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    series.points[i].git_rev = i < 20 ? "good" : "bad";
+  }
+  for (const std::size_t i : {20, 21, 22}) series.points[i].value *= 0.7;
+  const Tracked tracked = judged(std::vector<RunSeries>{series}, {20, 21, 22});
+  ASSERT_EQ(tracked.series[0].changes.size(), 1);
+  EXPECT_EQ(tracked.series[0].changes[0].at, 23);
+  EXPECT_EQ(tracked.series[0].changes[0].last_good, 19);
+  EXPECT_EQ(tracked.series[0].changes[0].cause, Cause::kCode);
+  EXPECT_EQ(exit_status(tracked), 1);
+}
+
+TEST(DisturbedLevels, DoNotShortenADrift) {
+  RunSeries series = made_series({.points = 120, .cv = 0.002, .drift = -0.001});
+  std::set<std::size_t> disturbed;
+  for (std::size_t i = 3; i < series.points.size(); i += 7) disturbed.insert(i);
+  for (const std::size_t i : disturbed) series.points[i].value *= 0.8;
+  const Tracked tracked = judged(std::vector<RunSeries>{series}, disturbed);
+  ASSERT_EQ(tracked.series[0].changes.size(), 1);
+  EXPECT_NEAR(tracked.series[0].changes[0].shift.estimate, -0.12, 0.03);
+}
+
+TEST(DisturbedLevels, DoNotCountForTheBaselineOfTheNewestRun) {
+  RunSeries series = made_series({.points = 9, .cv = 0.003});
+  series.points[8].value *= 0.7;
+  const Tracked tracked = judged(std::vector<RunSeries>{series}, {8});
+  EXPECT_EQ(tracked.series[0].newest_state, NewestState::kDisturbed);
+}
+
 TEST(DisturbedLevels, OfHalfTheRunsAreNoRegression) {
   const Tracked tracked = judged({.steps = {{30, 0.8}}}, range(30, 60));
   EXPECT_EQ(tracked.series[0].changes[0].verdict, ChangeVerdict::kDisturbed);

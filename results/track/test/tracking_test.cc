@@ -206,13 +206,14 @@ TEST(Track, TheSmallerOfTwoProbabilitiesCountsTwice) {
 }
 
 TEST(Causes, TheEnvironmentIsBlamedOnlyFarFromANewRevision) {
-  RunSeries series = made_series({.points = 20, .one_revision = true});
-  EXPECT_EQ(cause_by_revisions(series, 10), Cause::kEnvironment);
-  for (std::size_t i = 12; i < 20; ++i) series.points[i].git_rev = "next";
-  EXPECT_EQ(cause_by_revisions(series, 10), Cause::kCode) << "two runs off";
-  EXPECT_EQ(cause_by_revisions(series, 7), Cause::kEnvironment);
-  series.points[9].git_rev = "";
-  EXPECT_EQ(cause_by_revisions(series, 10), Cause::kUnknown);
+  TrackedSeries one{.series = made_series({.points = 20, .one_revision = true})};
+  for (std::size_t i = 0; i < 20; ++i) one.judged.push_back(i);
+  EXPECT_EQ(cause_by_revisions(one, 10), Cause::kEnvironment);
+  for (std::size_t i = 12; i < 20; ++i) one.series.points[i].git_rev = "next";
+  EXPECT_EQ(cause_by_revisions(one, 10), Cause::kCode) << "two runs off";
+  EXPECT_EQ(cause_by_revisions(one, 7), Cause::kEnvironment);
+  one.series.points[9].git_rev = "";
+  EXPECT_EQ(cause_by_revisions(one, 10), Cause::kUnknown);
 }
 
 }  // namespace
