@@ -93,6 +93,7 @@ says "$err" 'the checkpoint after step 11 completes this run'
 lacks "$out" 'total images/sec'
 
 # An interrupted run continues, too.
+fresh
 # shellcheck disable=SC2086
 $interruptible "$bench" $base $endless --display_every=1 --train_dir=interrupted >"$out" 2>"$err" &
 started $! '^3	'
@@ -177,6 +178,7 @@ for tag in total_loss:3 learning_rate_1:3 global_step/sec:2 log_gradients_summar
 done
 
 # Two runs cannot use one folder.
+fresh
 # shellcheck disable=SC2086
 $interruptible "$bench" $base $endless --display_every=1 --train_dir=shared >"$out" 2>"$err" &
 pid=$!

@@ -10,8 +10,7 @@ interrupted() {
   expected=$1
   shift
   case_name="SIGINT: $*"
-  : >"$out"
-  : >"$err"
+  fresh
   $interruptible "$bench" "$@" >"$out" 2>"$err" </dev/null &
   pid=$!
   wait_for "$pid" "$when" "$watched"

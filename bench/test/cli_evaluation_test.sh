@@ -69,6 +69,7 @@ record_holds "r['workload']['mode'] == 'eval' and r['status'] == 'ok'" record.js
 
 # An evaluation waits for new checkpoints, and records their accuracies for TensorBoard.
 mkdir watched && cp trained/model.ckpt-7.safetensors watched
+fresh
 # shellcheck disable=SC2086
 $interruptible "$bench" $base $data --eval --train_dir=watched --num_eval_epochs=1 --batch_size=4 --eval_interval_secs=1 \
   --eval_dir=seen >"$out" 2>"$err" &

@@ -85,6 +85,12 @@ assert $1, (r['status'], r['partial'], r['status_reason'])" "$2" 2>>"$err" ||
 # with SIGINT ignored, and nohup does so with SIGHUP.
 interruptible='env --default-signal=INT,TERM,HUP'
 
+# fresh: removes the output of the previous run. A run in the background may open its files late.
+fresh() {
+  : >"$out"
+  : >"$err"
+}
+
 # started PID LINE, answered PID LINE: wait until the background run prints such a line on standard output or standard
 # error.
 started() { wait_for "$1" "$2" "$out"; }

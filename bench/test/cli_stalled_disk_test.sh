@@ -12,8 +12,7 @@ interrupted() {
   STALLS_BEHIND=$1
   export STALLS_BEHIND
   shift
-  : >"$out"
-  : >"$err"
+  fresh
   # shellcheck disable=SC2086
   $interruptible "$bench" $input --num_batches=10000000 "$@" --result_file="$work/ended.json" >"$out" 2>"$err" &
   pid=$!

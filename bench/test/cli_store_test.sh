@@ -93,6 +93,7 @@ unset BENCH_GROUP
 run 1 --model=lenet --batch_size=2 --num_warmup_batches=0 --num_batches=3 --init_learning_rate=1e30 --repeats=3
 lacks "$err" 'repeat 2 of 3'
 case_name='SIGTERM between the steps of a repeat'
+fresh
 # shellcheck disable=SC2086
 "$bench" --model=lenet --batch_size=2 --num_batches=1000000 --repeats=3 --store --label=ended >"$out" 2>"$err" &
 pid=$!
@@ -107,7 +108,7 @@ says "$out" 'aborted'
 
 # begin_repeats: starts repeats, and waits for a step of the first; $child is the process of that run.
 begin_repeats() {
-  : >"$out"
+  fresh
   # shellcheck disable=SC2086
   $interruptible,QUIT "$bench" $endless --repeats=3 >"$out" 2>"$err" </dev/null &
   pid=$!

@@ -297,7 +297,7 @@ fi
 
 case_name='the folder of the result is removed during the run'
 mkdir "$work/gone"
-: >"$out"
+fresh
 # shellcheck disable=SC2086
 "$bench" $endless --result_file="$work/gone/record.json" >"$out" 2>"$err" </dev/null &
 pid=$!
@@ -315,7 +315,7 @@ lacks "$out" 'total images/sec'
 # ended NAME STATUS: sends the signal to an endless run.
 ended() {
   case_name="SIG$1"
-  : >"$out"
+  fresh
   # shellcheck disable=SC2086
   $interruptible "$bench" $endless --result_file="$work/$1.json" --save_variables="$work/$1.safetensors" \
     >"$out" 2>"$err" </dev/null &
@@ -337,7 +337,7 @@ ended TERM 'Running warm up' 143
 ended HUP '^1	images' 129
 
 case_name='an interrupt in a sweep'
-: >"$out"
+fresh
 # shellcheck disable=SC2086
 $interruptible "$bench" $endless --batch_size=4,2 --result_file="$work/swept.json" >"$out" 2>"$err" </dev/null &
 pid=$!
@@ -354,6 +354,7 @@ record_holds "r['status'] == 'aborted' and r['partial']" "$work/swept.batch4.jso
 case_name='a second signal'
 : >"$out"
 # One step takes much longer than the test.
+fresh
 $interruptible "$bench" --model=resnet50 --batch_size=64 --device=reference \
   --result_file="$work/second.json" >"$out" 2>"$err" </dev/null &
 pid=$!

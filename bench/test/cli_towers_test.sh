@@ -192,7 +192,7 @@ processors_of() { sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$1/task/"*/status |
 # decode_next_to_towers FLAGS...: towers keep to their processors; $processors is where threads may run.
 decode_next_to_towers() {
   case_name="towers next to threads that decode: $*"
-  : >"$out"
+  fresh
   $interruptible "$bench" --model=lenet --device=cpu --num_intra_threads=1 --batch_size=2 --num_classes=3 \
     --data_name=imagenet --data_dir="$work/pictures" --num_batches=10000000 "$@" >"$out" 2>"$err" &
   pid=$!
@@ -247,7 +247,7 @@ esac
 # --- the end ---------------------------------------------------------------------------------------
 
 case_name='a signal to several towers'
-: >"$out"
+fresh
 # shellcheck disable=SC2086
 $interruptible "$bench" $towers --num_gpus=2 --variable_update=replicated --num_batches=100000 \
   --result_file="$work/ended.json" >"$out" 2>"$err" &
