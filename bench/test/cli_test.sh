@@ -352,7 +352,6 @@ record_holds "r['status'] == 'aborted' and r['partial']" "$work/swept.batch4.jso
 [ ! -e "$work/swept.batch2.json" ] || fail 'the second batch has a record'
 
 case_name='a second signal'
-: >"$out"
 # One step takes much longer than the test.
 fresh
 $interruptible "$bench" --model=resnet50 --batch_size=64 --device=reference \
