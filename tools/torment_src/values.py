@@ -67,6 +67,7 @@ CALM: dict[str, tuple[str, ...]] = {
     "num_batches": ("1", "2", "3", "12"),
     "num_epochs": ("0.0001", "1e-9"),
     "num_warmup_batches": ("0", "1", "3"),
+    "repeats": ("1", "2", "3"),
     "autotune_threshold": ("1", "2"),
     "batch_group_size": ("1", "2"),
     "image_size": ("32",),
