@@ -276,6 +276,14 @@ std::vector<StoredRun> usable(const ComparedSide& side, std::vector<std::string>
   return runs;
 }
 
+/// True if all runs of one side began before all of the other.
+bool one_after_the_other(const std::vector<StoredRun>& base, const std::vector<StoredRun>& other) {
+  const auto begin = [](const StoredRun& a, const StoredRun& b) { return a.start_ms < b.start_ms; };
+  const auto [first, last] = std::minmax_element(base.begin(), base.end(), begin);
+  const auto [other_first, other_last] = std::minmax_element(other.begin(), other.end(), begin);
+  return last->start_ms < other_first->start_ms || other_last->start_ms < first->start_ms;
+}
+
 double spread_of(const ComparisonRow& row) {
   const bool nested = row.by == ComparedBy::kNested;
   const std::vector<double> from = nested ? row.base_groups : logarithms(row.base_values);
@@ -392,6 +400,16 @@ Comparison compare(const ComparedSide& base, const ComparedSide& other,
   put_into_groups(comparison);
   add_geomeans(comparison, "");
   correct_rows(std::span(&comparison, 1));
+  const bool changed =
+      std::any_of(comparison.rows.begin(), comparison.rows.end(), [](const ComparisonRow& row) {
+        return row.by == ComparedBy::kGroups && (row.verdict == ChangeVerdict::kRegressed ||
+                                                 row.verdict == ChangeVerdict::kImproved);
+      });
+  if (changed && one_after_the_other(ours, theirs)) {
+    comparison.notes.emplace_back(
+        "one side was measured after the other, so the machine may have changed in between; "
+        "compare --run excludes this");
+  }
   return comparison;
 }
 

@@ -28,13 +28,8 @@ std::int64_t own_ticks(const SystemFiles& files) {
 double busy_with_others(const ProcessorTimes& before, const ProcessorTimes& after) {
   // Count a task that was running at both times, in case no tick passed in between.
   const double running = std::min(before.procs_running, after.procs_running) - 1;
-  const auto busy = static_cast<double>(after.busy_ticks - before.busy_ticks -
-                                        (after.own_ticks - before.own_ticks));
-  const auto total =
-      static_cast<double>((after.busy_ticks + after.idle_ticks + after.steal_ticks) -
-                          (before.busy_ticks + before.idle_ticks + before.steal_ticks));
-  const double worked = total > 0 ? busy / total * after.online : 0;
-  return std::min(std::max({running, worked, 0.0}), static_cast<double>(after.online));
+  return std::min(std::max(running, used_by_others(before, after)),
+                  static_cast<double>(after.online));
 }
 
 /// Suggests flags for a run that must use this number of processors; empty if not every device can
@@ -123,6 +118,15 @@ Captured<ProcessorTimes> read_processor_times(const SystemFiles& files) {
   if (!found) return Unknown{"/proc/stat has no line of processor times"};
   out.own_ticks = own_ticks(files);
   return out;
+}
+
+double used_by_others(const ProcessorTimes& before, const ProcessorTimes& after) {
+  const auto busy = static_cast<double>(after.busy_ticks - before.busy_ticks -
+                                        (after.own_ticks - before.own_ticks));
+  const auto total =
+      static_cast<double>((after.busy_ticks + after.idle_ticks + after.steal_ticks) -
+                          (before.busy_ticks + before.idle_ticks + before.steal_ticks));
+  return total > 0 ? std::max(0.0, busy / total * after.online) : 0;
 }
 
 double steal_share(const ProcessorTimes& before, const ProcessorTimes& after) {

@@ -26,6 +26,9 @@ struct ProcessorTimes {
 /// Reads /proc/stat and /proc/self/stat; unknown if they are unusable.
 Captured<ProcessorTimes> read_processor_times(const SystemFiles& files);
 
+/// The processors that other programs used on average between two readings.
+double used_by_others(const ProcessorTimes& before, const ProcessorTimes& after);
+
 /// The share of processor time that the hypervisor took between two readings, 0 to 1; 0 if no tick
 /// passed.
 double steal_share(const ProcessorTimes& before, const ProcessorTimes& after);

@@ -124,7 +124,9 @@ void judge_drift(const Record& record, Score& score) {
 double busy_processors(const Record& record) {
   double busy = 0;
   for (const BusyProcess& process : record.load.busy.value_or({})) busy += process.processors;
-  return busy;
+  const auto used = static_cast<double>(record.cpu.processors_used.value_or({}).size());
+  const double lacking = record.load.lacking_processors.value_or(0);
+  return lacking > kToleratedShare * used ? std::max(busy, lacking) : busy;
 }
 
 bool StepStatistics::one_stood_still() const {

@@ -10,6 +10,8 @@ namespace bench::results {
 /// A run is disturbed if other programs used more processors than this. Less is a machine's
 /// ordinary background activity.
 inline constexpr double kToleratedProcessors = 0.25;
+/// Daemons need more on a large machine: this share of the run's processors.
+inline constexpr double kToleratedShare = 0.01;
 /// A run is disturbed if the hypervisor took more than this share of the processor time.
 inline constexpr double kToleratedSteal = 0.01;
 

@@ -202,6 +202,8 @@ struct Load {
   LoadSample before{};
   LoadSample after{};
   Captured<double> steal_share{};  ///< Share of all processor time between the two.
+  /// Processors that the run wanted and other programs used, also programs that it cannot see.
+  Captured<double> lacking_processors{};
   /// The programs that computed most between the two, at most three.
   Captured<std::vector<BusyProcess>> busy{};
   Throttling throttling{};

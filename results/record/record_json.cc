@@ -231,6 +231,7 @@ void put_load(Section out, const Load& load) {
   put_load_sample(out.child("before"), load.before);
   put_load_sample(out.child("after"), load.after);
   out.put("steal_share", load.steal_share);
+  out.put("lacking_processors", load.lacking_processors);
   put_busy(out, load.busy);
   put_throttling(out.child("cgroup_throttling"), load.throttling);
 }

@@ -19,9 +19,13 @@ double number_or_0(const json& record, const char* path) {
 double processors_of_others(const json& record) {
   const json* busy = member_at(record, "load.busy_processes");
   double processors = 0;
-  if (busy == nullptr || !busy->is_array()) return processors;
-  for (const json& process : *busy) processors += number_or_0(process, "processors");
-  return processors;
+  if (busy != nullptr && busy->is_array()) {
+    for (const json& process : *busy) processors += number_or_0(process, "processors");
+  }
+  const json* used = member_at(record, "cpu.processors_used");
+  const auto most = kToleratedShare * static_cast<double>(used == nullptr ? 0 : used->size());
+  const double lacking = number_or_0(record, "load.lacking_processors");
+  return lacking > most ? std::max(processors, lacking) : processors;
 }
 
 StepStatistics step_times_of(const json& record) {

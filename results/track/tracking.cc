@@ -168,7 +168,7 @@ class SeriesTracker {
   TrackOptions options_;
   const DisturbancesOfRun& disturbances_;
   TrackedSeries tracked_{};
-  std::vector<double> logs_{};  ///< The logarithms of these points.
+  std::vector<double> logs_{};  ///< The logarithms of the judged points.
 };
 
 /// The newest level, except those that begin at a disturbed change.

@@ -200,6 +200,7 @@ results::Record measured(const InputStatistics& input, const FakeSystem& system)
   const ParseResult parsed = parse({"--model=lenet", "--batch_size=4"});
   const RunSettings settings = resolve_settings(parsed);
   results::Record record = begin_record(settings, parsed, {}, system.files());
+  record.cpu.processors_used = std::vector<int>{0};
   SessionResult session;
   session.steps = {milliseconds(100), milliseconds(300)};
   session.own_steps = 2;
@@ -241,6 +242,11 @@ TEST(Record, HoldsEveryStepAndBothSpeeds) {
 TEST(Record, HoldsTheShareOfProcessorTimeThatWasStolen) {
   const FakeSystem system;
   EXPECT_DOUBLE_EQ(measured({}, system).load.steal_share.value(), 0.25);
+}
+
+TEST(Record, HoldsTheProcessorsThatOtherProgramsTook) {
+  const FakeSystem system;
+  EXPECT_DOUBLE_EQ(measured({}, system).load.lacking_processors.value(), 0.5);
 }
 
 TEST(Record, HoldsTheFilesOfADataset) {

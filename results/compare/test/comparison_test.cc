@@ -21,6 +21,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 Comparison compared(const std::vector<StoredRun>& base, const std::vector<StoredRun>& other,
                     const CompareOptions& options = {}) {
@@ -55,6 +56,24 @@ TEST(Comparison, DoesNotCallASlowerMachineARegression) {
   EXPECT_EQ(exit_status(std::array{compared(base, other)}, false), 1) << "one side is unknown";
   for (StoredRun& run : other) run.record["gpu"] = {{{"name", "H200"}}};
   EXPECT_EQ(exit_status(std::array{compared(base, other)}, false), 0);
+}
+
+TEST(Comparison, WarnsOfSidesThatWereMeasuredOneAfterTheOther) {
+  std::vector<StoredRun> base = made_runs(8, {.rate = 100}, 0.005, 1);
+  std::vector<StoredRun> other = made_runs(8, {.rate = 95}, 0.005, 2);
+  const auto measured_from = [](std::vector<StoredRun>& runs, std::int64_t start,
+                                std::int64_t step) {
+    for (StoredRun& run : runs) run.start_ms = start += step;
+  };
+  measured_from(base, 0, 1);
+  measured_from(other, 100, 1);
+  const auto warning = Contains(HasSubstr("one side was measured after the other"));
+  EXPECT_THAT(compared(base, other).notes, warning);
+  EXPECT_THAT(compared(other, base).notes, warning);
+  EXPECT_THAT(compared(base, other, {.paired = true}).notes, Not(warning));
+  measured_from(base, 0, 2);
+  measured_from(other, 1, 2);
+  EXPECT_THAT(compared(base, other).notes, Not(warning)) << "in turn";
 }
 
 TEST(Comparison, FindsEqualRunsEquivalent) {

@@ -126,6 +126,16 @@ TEST(EnvironmentWarnings, AreAbsentIfNothingIsKnown) {
   EXPECT_THAT(environment_warnings({}, {}, {.processors = 4}), IsEmpty());
 }
 
+TEST(UsedByOthers, IsWithoutThisProcess) {
+  ProcessorTimes later = before().times.value();
+  later.online = 4;
+  later.busy_ticks += 60;
+  later.own_ticks += 20;
+  later.idle_ticks += 40;
+  EXPECT_DOUBLE_EQ(used_by_others(before().times.value(), later), 1.6);
+  EXPECT_DOUBLE_EQ(used_by_others(later, later), 0);
+}
+
 TEST(StealShare, IsOfAllProcessorTime) {
   const ProcessorTimes first = before().times.value();
   EXPECT_DOUBLE_EQ(

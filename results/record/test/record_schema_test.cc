@@ -75,7 +75,8 @@ Record full_record() {
   record.memory = {
       1, 2, 3, 4, "madvise", false, std::vector<Dimm>{{"A1", 1 << 30, "DDR5", 4800, "part"}}};
   record.process = {0, "other", 2, 1, 2, 3};
-  record.load = {load, load, 0.1, std::vector<BusyProcess>{{"cc1plus", 1.5}}, {1, nanoseconds(5)}};
+  record.load = {
+      load, load, 0.1, 0.5, std::vector<BusyProcess>{{"cc1plus", 1.5}}, {1, nanoseconds(5)}};
   record.cpu_watched = {std::vector<double>{2e3, 3e3}, std::vector<double>{50, 60}};
   record.energy = {"rapl", {{"package-0", 12.5}}, 12.5, 3.5, "processors"};
   record.gpus = {{.name = "H100",

@@ -26,6 +26,9 @@ TEST(Disturbance, IsWhatCostsARunQuality) {
                 record.load.busy = std::vector<BusyProcess>{{"make", 0.2}, {"cc1plus", 0.1}};
               }),
               ElementsAre("other programs used the processors"));
+  EXPECT_THAT(causes_after([](Record& record) { record.load.lacking_processors = 0.5; }),
+              ElementsAre("other programs used the processors"))
+      << "a container hides them";
   EXPECT_THAT(causes_after([](Record& record) { record.load.steal_share = 0.02; }),
               ElementsAre("the hypervisor took processor time (steal)"));
   EXPECT_THAT(causes_after([](Record& record) { record.load.throttling.periods = 1; }),
@@ -46,6 +49,7 @@ TEST(Disturbance, IsNotWhatARunToleratesOrDoesNotKnow) {
   EXPECT_THAT(disturbances_of(nlohmann::json()), IsEmpty());
   EXPECT_THAT(causes_after([](Record& record) {
                 record.load.busy = std::vector<BusyProcess>{{"sshd", kToleratedProcessors}};
+                record.load.lacking_processors = kToleratedProcessors;
                 record.load.steal_share = kToleratedSteal;
                 record.load.throttling.periods = 0;
                 record.quality.verdict = Verdict::kValid;
