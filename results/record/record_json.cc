@@ -220,16 +220,15 @@ void put_process(Section out, const Process& process) {
   out.put("limit_stack", process.limit_stack);
 }
 
-void put_load_sample(Section out, const LoadSample& sample) {
-  out.put("loadavg_1m", sample.loadavg_1m);
-  out.put("loadavg_5m", sample.loadavg_5m);
-  out.put("loadavg_15m", sample.loadavg_15m);
-  out.put("procs_running", sample.procs_running);
-}
-
 void put_load(Section out, const Load& load) {
-  put_load_sample(out.child("before"), load.before);
-  put_load_sample(out.child("after"), load.after);
+  const auto put_sample = [](Section part, const LoadSample& sample) {
+    part.put("loadavg_1m", sample.loadavg_1m);
+    part.put("loadavg_5m", sample.loadavg_5m);
+    part.put("loadavg_15m", sample.loadavg_15m);
+    part.put("procs_running", sample.procs_running);
+  };
+  put_sample(out.child("before"), load.before);
+  put_sample(out.child("after"), load.after);
   out.put("steal_share", load.steal_share);
   out.put("lacking_processors", load.lacking_processors);
   put_busy(out, load.busy);
