@@ -213,31 +213,6 @@ Captured<results::Storage> storage_of(const Workload& workload, const SystemFile
   return capture_storage(files, folder.string());
 }
 
-/// Records what other machines and programs took from the run.
-void add_losses(results::Record& record, const Captured<ProcessorTimes>& before,
-                const SystemFiles& files) {
-  const Captured<ProcessorTimes> after = read_processor_times(files);
-  for (const auto* times : {&before, &after}) {
-    if (!times->known()) {
-      record.load.steal_share = Unknown{times->why()};
-      record.load.lacking_processors = Unknown{times->why()};
-      return;
-    }
-  }
-  record.load.steal_share = steal_share(before.value(), after.value());
-  if (record.workload.processes > 1) {
-    record.load.lacking_processors = Unknown{"the run's other processes compute, too"};
-    return;
-  }
-  if (!record.cpu.processors_used.known()) {
-    record.load.lacking_processors = Unknown{record.cpu.processors_used.why()};
-    return;
-  }
-  const double others = used_by_others(before.value(), after.value());
-  const auto used = static_cast<double>(record.cpu.processors_used.value().size());
-  record.load.lacking_processors = std::clamp(others + used - after.value().online, 0.0, others);
-}
-
 /// The power while the steps were timed: of all GPUs together if they computed, else of the
 /// processors.
 Captured<double> mean_watts(const results::Record& record, const SessionResult& session) {

@@ -162,4 +162,28 @@ std::vector<std::string> environment_warnings(const EnvironmentSnapshot& before,
   return out;
 }
 
+void add_losses(results::Record& record, const Captured<ProcessorTimes>& before,
+                const SystemFiles& files) {
+  const Captured<ProcessorTimes> after = read_processor_times(files);
+  for (const auto* times : {&before, &after}) {
+    if (!times->known()) {
+      record.load.steal_share = Unknown{times->why()};
+      record.load.lacking_processors = Unknown{times->why()};
+      return;
+    }
+  }
+  record.load.steal_share = steal_share(before.value(), after.value());
+  if (record.workload.processes > 1) {
+    record.load.lacking_processors = Unknown{"the run's other processes compute, too"};
+    return;
+  }
+  if (!record.cpu.processors_used.known()) {
+    record.load.lacking_processors = Unknown{record.cpu.processors_used.why()};
+    return;
+  }
+  const double others = used_by_others(before.value(), after.value());
+  const auto used = static_cast<double>(record.cpu.processors_used.value().size());
+  record.load.lacking_processors = std::clamp(others + used - after.value().online, 0.0, others);
+}
+
 }  // namespace bench

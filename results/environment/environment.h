@@ -10,6 +10,7 @@
 #include "results/environment/cgroup.h"
 #include "results/environment/system_files.h"
 #include "results/record/captured.h"
+#include "results/record/record.h"
 
 namespace bench {
 
@@ -58,5 +59,9 @@ struct ProcessorUse {
 std::vector<std::string> environment_warnings(const EnvironmentSnapshot& before,
                                               const EnvironmentSnapshot& after,
                                               const ProcessorUse& use);
+
+/// Records what other machines and programs took from the run since `before`.
+void add_losses(results::Record& record, const Captured<ProcessorTimes>& before,
+                const SystemFiles& files);
 
 }  // namespace bench
