@@ -161,9 +161,9 @@ std::string disturbance_banner(const ReportData& data) {
     return "";
   }
   return fmt::format(
-      "<p class=\"banner\" role=\"note\"><b>{} of {} runs were disturbed</b>: {}. "
-      "Their speeds may be too low, so a result that depends on many of them is not certain. "
-      "Measure them again on quiet machines.</p>\n",
+      "<p class=\"banner\" role=\"note\"><b>Disturbed runs: {} of {}</b>, {}. "
+      "A disturbed run may be too slow, so a result that depends on many of them is not certain. "
+      "Measure again on quiet machines.</p>\n",
       disturbed, all, where);
 }
 

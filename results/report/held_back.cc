@@ -50,7 +50,7 @@ std::string held_back_by(std::span<const StoredRun* const> runs) {
           ? fmt::format("input: steps waited {}% of the time", short_number(100 * *share))
           : device_text(runs);
   if (const DisturbedRuns found = disturbed_runs(runs); found.disturbed > 0) {
-    text += fmt::format("; {} of {} runs were disturbed", found.disturbed, found.runs);
+    text += fmt::format("; disturbed runs: {} of {}", found.disturbed, found.runs);
   }
   return text;
 }

@@ -37,7 +37,7 @@ TEST(HeldBackBy, CountsTheRunsWithOtherWork) {
   busy.record["load"]["busy_processes"] = {{{"name", "spinner"}, {"processors", 1.0}}};
   const StoredRun quiet = run_of(0, {{"arithmetic_share", nullptr}});
   const std::array<const StoredRun*, 2> both = {&busy, &quiet};
-  EXPECT_EQ(held_back_by(both), "device; 1 of 2 runs were disturbed");
+  EXPECT_EQ(held_back_by(both), "device; disturbed runs: 1 of 2");
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ TEST(Page, MarksDisturbedCells) {
   add_repeats(runs, {.threads = 2, .speed = 100});
   const std::string page = report_page(runs, {});
   EXPECT_THAT(page, HasSubstr("The reference of ratios is 2 threads."));
-  EXPECT_THAT(page, HasSubstr("<b>6 of 12 runs were disturbed</b>"));
+  EXPECT_THAT(page, HasSubstr("<b>Disturbed runs: 6 of 12</b>"));
   EXPECT_THAT(page, HasSubstr("disturbed: 6 of 6 runs"));
   EXPECT_THAT(page, HasSubstr("<small>? 0.50×"));
 }
