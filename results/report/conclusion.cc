@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "models/base/errors.h"
 #include "results/page/markup.h"
 #include "results/report/lead.h"
 #include "results/report/prices.h"
+#include "results/store/members.h"
 
 namespace bench::results {
 namespace {
@@ -47,6 +50,7 @@ std::string answer_card(const ReportData& data, const Lead& lead, Measure measur
         "<p>The first two are {} and {}. {}</p></div>\n",
         question, name_of(data, lead.best), name_of(data, lead.next),
         lead.log_ratio < std::log(kLeastLead) ? "They differ by less than 1%."
+        : lead.disturbed                      ? "Too many of their runs were disturbed."
                                               : "The runs vary too much to decide.");
   }
   return fmt::format("<div class=\"answer\"><p>{}</p><p class=\"who\">{}</p>\n<p>{} {}</p></div>\n",
@@ -162,9 +166,40 @@ std::string disturbance_banner(const ReportData& data) {
   }
   return fmt::format(
       "<p class=\"banner\" role=\"note\"><b>Disturbed runs: {} of {}</b>, {}. "
-      "A disturbed run may be too slow, so a result that depends on many of them is not certain. "
-      "Measure again on quiet machines.</p>\n",
+      "They may be too slow. A result is certain only from 6 undisturbed runs of each workload on "
+      "each system, so measure again on quiet machines.</p>\n",
       disturbed, all, where);
+}
+
+/// The warnings that all runs of the system have, such as a variable that slows them.
+std::vector<std::string> shared_warnings(const ReportSystem& system) {
+  std::map<std::string, std::size_t> counts;
+  for (const StoredRun* run : system.runs) {
+    const nlohmann::json* warnings = member_at(run->record, "quality.warnings");
+    if (warnings == nullptr || !warnings->is_array()) continue;
+    std::set<std::string> once;
+    for (const nlohmann::json& warning : *warnings) {
+      if (warning.is_string()) once.insert(warning.get<std::string>());
+    }
+    for (const std::string& warning : once) ++counts[warning];
+  }
+  std::vector<std::string> shared;
+  for (const auto& [warning, count] : counts) {
+    if (count == system.runs.size()) shared.push_back(warning);
+  }
+  return shared;
+}
+
+/// One line per system whose runs were all measured with the same warnings.
+std::string handicap_banners(const ReportData& data) {
+  std::string text;
+  for (const ReportSystem& system : data.systems) {
+    for (const std::string& warning : shared_warnings(system)) {
+      text += fmt::format("<p class=\"banner\" role=\"note\"><b>All runs of {}</b>: {}</p>\n",
+                          html_text(system.name), html_text(warning));
+    }
+  }
+  return text;
 }
 
 /// A bar of `share` of the full width, for comparison at a glance.
@@ -293,7 +328,7 @@ std::string conclusion(const ReportData& data) {
   const Lead speed = lead_of(data, rows, Measure::kSpeed);
   const Lead cost = lead_of(data, rows, Measure::kCost);
   const Advice advice = advice_of(data, speed, cost);
-  std::string html = disturbance_banner(data);
+  std::string html = disturbance_banner(data) + handicap_banners(data);
   html += fmt::format("<p class=\"choice\">{}</p>\n<p>{}</p>\n", advice.headline, advice.reason);
   if (data.systems.size() < 2) {
     return html;

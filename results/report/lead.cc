@@ -72,6 +72,16 @@ bool allows_certain(const ReportData& data, const Lead& lead, std::size_t system
   });
 }
 
+/// True if disturbances may explain the lead: in half of the workloads, too many runs of the best
+/// or of `other` were disturbed.
+bool may_be_disturbance(const ReportData& data, const Lead& lead, std::size_t other) {
+  const auto disturbed = std::count_if(lead.rows.begin(), lead.rows.end(), [&](std::size_t row) {
+    const std::vector<ReportCell>& cells = data.rows[row].cells;
+    return cells[lead.best].disturbed.too_many() || cells[other].disturbed.too_many();
+  });
+  return 2 * static_cast<std::size_t>(disturbed) >= lead.rows.size();
+}
+
 /// How sure it is that the best is better than `other`.
 Sure sure_of(const ReportData& data, const Lead& lead, std::size_t other, Measure measure) {
   const auto excludes_equality = [&](double alpha) {
@@ -170,12 +180,13 @@ Lead lead_of(const ReportData& data, const std::vector<std::size_t>& rows, Measu
     lead.log_ratios[system] = measure == Measure::kSpeed ? relative : -relative;
     if (system != lead.best) {
       lead.sure = std::max(lead.sure, sure_of(data, lead, system, measure));
+      lead.disturbed |= may_be_disturbance(data, lead, system);
     }
   }
   const stats::Shift shift = shift_of(data, lead, lead.next, lead.best, measure, 0.05);
   lead.log_ratio = shift.estimate;
   lead.interval = shift.interval;
-  if (lead.log_ratio < std::log(kLeastLead)) {
+  if (lead.log_ratio < std::log(kLeastLead) || lead.disturbed) {
     lead.sure = Sure::kCannotTell;
   }
   return lead;

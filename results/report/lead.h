@@ -13,7 +13,7 @@ namespace bench::results {
 enum class Sure {
   kCertain,     ///< 99% intervals; every cell has at least 6 undisturbed runs and few others.
   kProbably,    ///< 90% intervals.
-  kCannotTell,  ///< Neither, or the lead is below 1%.
+  kCannotTell,  ///< Neither, the lead is below 1%, or disturbances may explain it.
 };
 
 /// A smaller lead than this factor does not matter.
@@ -34,6 +34,7 @@ struct Lead {
   double log_ratio = 0;  ///< From the next to the best: 0 or more.
   std::optional<stats::Interval> interval{};  ///< 95%, of log_ratio.
   Sure sure = Sure::kCannotTell;
+  bool disturbed = false;  ///< Disturbances may explain the lead.
   bool free = false;       ///< The best costs nothing; the other members say nothing about cost.
   std::string why_none{};  ///< Why nothing could be compared, as a sentence; else empty.
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
@@ -363,6 +364,16 @@ Filter filter_of_ids(std::span<const std::string> record_ids) {
   }
   filter.where = fmt::format("({})", filter.where);
   return filter;
+}
+
+bool is_store_file(const fs::path& path) {
+  constexpr std::string_view kMagic = "SQLite format 3";
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return false;
+  std::string head(kMagic.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return file && head == kMagic;
 }
 
 std::int64_t reindex(const fs::path& path, const TellSlow& tell) {

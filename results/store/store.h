@@ -105,6 +105,9 @@ class Store {
 /// A run that is refused later then leaves no empty store.
 void check_can_store(const std::filesystem::path& path);
 
+/// True for an SQLite file.
+bool is_store_file(const std::filesystem::path& path);
+
 /// A condition that holds for these record_ids, and for ids that begin with one of them.
 Filter filter_of_ids(std::span<const std::string> record_ids);
 

@@ -81,7 +81,9 @@ class Selector {
     // A long filter is not a path, and asking for it fails.
     std::error_code not_a_path;
     if (!selector.empty() && std::filesystem::exists(selector, not_a_path)) {
-      return needed(runs_in(selector), fmt::format("{}: no records found", selector));
+      return needed(is_store_file(selector) ? Store(selector, Store::Access::kRead).load({})
+                                            : runs_in(selector),
+                    fmt::format("{}: no records found", selector));
     }
     if (looks_like_an_id(selector)) {
       auto runs = needed(

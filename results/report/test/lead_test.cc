@@ -33,8 +33,19 @@ TEST(Lead, OfFewRunsIsAtMostProbable) {
   EXPECT_EQ(lead_over({.threads = 2, .speed = 150}, 2).sure, Sure::kCannotTell);
 }
 
-TEST(Lead, OfDisturbedRunsIsAtMostProbable) {
-  EXPECT_EQ(lead_over({.threads = 2, .speed = 150, .disturbed = true}).sure, Sure::kProbably);
+TEST(Lead, OfDisturbedRunsCannotBeTold) {
+  EXPECT_EQ(lead_over({.threads = 2, .speed = 150, .disturbed = true}).sure, Sure::kCannotTell);
+}
+
+TEST(Lead, WithOneDisturbedWorkloadOfThreeIsProbable) {
+  std::vector<StoredRun> runs;
+  for (const char* model : {"a", "b", "c"}) {
+    add_repeats(runs, {.model = model, .threads = 1, .speed = 100});
+    add_repeats(runs, {.model = model, .threads = 2, .speed = 150, .disturbed = *model == 'a'});
+  }
+  const ReportData data = report_data(runs, {});
+  EXPECT_EQ(lead_of(data, {0, 1, 2}, Measure::kSpeed).sure, Sure::kProbably);
+  EXPECT_EQ(lead_of(data, {0, 1}, Measure::kSpeed).sure, Sure::kCannotTell);
 }
 
 TEST(Lead, OfOverlappingRunsCannotBeTold) {

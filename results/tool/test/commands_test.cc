@@ -236,6 +236,15 @@ TEST_F(Commands, CompareTwoSelectorsOrMore) {
                 "' was given; the first is the base");
 }
 
+TEST_F(Commands, CompareTwoDatabases) {
+  const std::string a = file_of_run("a.json", 1);
+  for (const char* name : {"one.sqlite", "two"}) {
+    store_ = name;
+    EXPECT_EQ(run("store", {path("a.json")}).status, 0);
+  }
+  EXPECT_THAT(run("compare", {path("one.sqlite"), path("two")}).out, HasSubstr("(1 run)"));
+}
+
 TEST_F(Commands, CompareThreeSidesButReportABadFileOnce) {
   store_ = "records/";
   const std::string id = file_of_run("a.json", 1);
