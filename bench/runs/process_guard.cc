@@ -162,8 +162,9 @@ class Watcher {
 
   /// Waits until the others have noticed, or the launcher ends this process.
   void hold() const {
-    const nanoseconds until = now() + (seen_ ? settings_.hold : nanoseconds(0));
-    while (now() < until) {
+    // Counts rounds, because the clock goes on while the machine stands still.
+    for (nanoseconds left = seen_ ? settings_.hold : nanoseconds(0); left.count() > 0;
+         left -= kRound) {
       const int signal = wait_for_signal(kRound);
       if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP) {
         return;

@@ -11,6 +11,7 @@
 #include "models/base/errors.h"
 #include "results/stats/group_summary.h"
 #include "results/stats/sequential.h"
+#include "results/store/disturbance.h"
 
 namespace bench {
 namespace {
@@ -19,6 +20,12 @@ constexpr double kPerCent = 100;
 constexpr std::chrono::milliseconds kLook{20};
 
 std::string decimals_of(double value, int digits) { return fmt::format("{:.{}f}", value, digits); }
+
+std::vector<double> speeds_of(std::span<const RepeatOutcome> runs) {
+  std::vector<double> speeds;
+  for (const RepeatOutcome& run : runs) speeds.push_back(run.images_per_second);
+  return speeds;
+}
 
 /// True if the runs may end here. They may end only at fixed looks, because checking after every
 /// run would find a narrow interval by chance.
@@ -54,21 +61,19 @@ void say_why_not_ended(std::ostream& err, double limit, std::span<const double> 
   err << "\n";
 }
 
-}  // namespace
-
-RunSettings settings_of_repeat(RunSettings settings) {
-  const std::optional<int> repeat = settings.outputs.record.own_repeat;
-  return repeat ? with_own_files(std::move(settings), fmt::format("repeat{}", *repeat)) : settings;
-}
-
-void print_repeats(std::ostream& out, std::span<const double> images_per_second, bool looked) {
-  if (images_per_second.empty()) {
+/// Prints the table of the runs, their median and its interval. If `repeat` looked at the interval
+/// between runs, the interval is that of a look.
+void print_repeats(std::ostream& out, std::span<const RepeatOutcome> runs, bool looked) {
+  if (runs.empty()) {
     return;
   }
-  TextTable table({{.title = "run", .right = true}, {.title = "images/sec", .right = true}});
-  for (std::size_t i = 0; i < images_per_second.size(); ++i) {
-    table.add_row({fmt::format("{}", i), decimals_of(images_per_second[i], 2)});
+  TextTable table(
+      {{.title = "run", .right = true}, {.title = "images/sec", .right = true}, {.title = ""}});
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    table.add_row({fmt::format("{}", i + 1), decimals_of(runs[i].images_per_second, 2),
+                   runs[i].disturbed ? "disturbed" : ""});
   }
+  const std::vector<double> images_per_second = speeds_of(runs);
   const results::stats::GroupSummary summary =
       looked ? results::stats::group_summary(images_per_second, results::stats::kLookAlpha)
              : results::stats::group_summary(images_per_second);
@@ -88,10 +93,17 @@ void print_repeats(std::ostream& out, std::span<const double> images_per_second,
   out << "\n" << std::flush;
 }
 
+}  // namespace
+
+RunSettings settings_of_repeat(RunSettings settings) {
+  const std::optional<int> repeat = settings.outputs.record.own_repeat;
+  return repeat ? with_own_files(std::move(settings), fmt::format("repeat{}", *repeat)) : settings;
+}
+
 int repeat(const RepeatSettings& settings, const std::function<RepeatOutcome(int repeat)>& run,
            const std::function<void()>& wait, const std::function<bool()>& interrupted,
            const RunStreams& streams) {
-  std::vector<double> speeds;
+  std::vector<RepeatOutcome> completed;
   int status = 0;
   for (int i = 0; i < settings.runs && !interrupted(); ++i) {
     if (i > 0) wait();
@@ -102,10 +114,11 @@ int repeat(const RepeatSettings& settings, const std::function<RepeatOutcome(int
     const RepeatOutcome outcome = run(i);
     status = outcome.status;
     if (status != 0) break;
-    speeds.push_back(outcome.images_per_second);
-    if (narrow_enough(settings, speeds)) break;
+    completed.push_back(outcome);
+    if (narrow_enough(settings, speeds_of(completed))) break;
   }
-  print_repeats(streams.out, speeds, settings.until_ci.has_value());
+  print_repeats(streams.out, completed, settings.until_ci.has_value());
+  const std::vector<double> speeds = speeds_of(completed);
   if (settings.until_ci && status == 0 && !interrupted() && !narrow_enough(settings, speeds)) {
     say_why_not_ended(streams.err, *settings.until_ci, speeds);
   }
@@ -121,6 +134,7 @@ int run_repeats(const Outputs& outputs, RunHost& host) {
     RepeatOutcome outcome{.status = child.status};
     if (child.record) {
       outcome.images_per_second = child.record->metrics.at("images_per_sec").value;
+      outcome.disturbed = !results::disturbances_of(child.record->record).empty();
     }
     return outcome;
   };

@@ -17,6 +17,7 @@ namespace bench {
 struct RepeatOutcome {
   int status = 0;
   double images_per_second = 0;  ///< Set if the status is 0.
+  bool disturbed = false;        ///< By other programs, for example.
 };
 
 /// Calls `run` for the repeats 0, 1, ... until it has the requested number, their interval is
@@ -25,10 +26,6 @@ struct RepeatOutcome {
 int repeat(const RepeatSettings& settings, const std::function<RepeatOutcome(int repeat)>& run,
            const std::function<void()>& wait, const std::function<bool()>& interrupted,
            const RunStreams& streams);
-
-/// Prints the summary of `repeat`. If it `looked` at the interval between runs, the interval is
-/// that of a look.
-void print_repeats(std::ostream& out, std::span<const double> images_per_second, bool looked);
 
 /// Repeats this program with the same command line, each run in a separate process.
 int run_repeats(const Outputs& outputs, RunHost& host);

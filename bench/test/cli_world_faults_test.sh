@@ -94,6 +94,20 @@ for rank in $ranks; do
   ended 'was stopped or stuck'
   reported $rank
 done
+
+# The machine stands still for longer than the ranks wait for each other.
+case_name='rank 2 is killed, then all stand still'
+start
+kill -9 "$(worker_of 2)"
+all=$(processes | cut -d' ' -f1)
+# shellcheck disable=SC2086
+kill -STOP $all
+sleep 4
+# shellcheck disable=SC2086
+kill -CONT $all
+ended 'was killed by signal 9'
+reported 2
+
 case_name="the guard of rank 1 is stopped"
 start
 kill -STOP "$(guard_of 1)"

@@ -243,10 +243,12 @@ std::string systems_table(const ReportData& data, const Lead& speed, const Lead&
   if (priced) {
     headings = {"system", "price", "speed", "cost per image"};
   }
-  HtmlTable table(fmt::format("Speed relative to the fastest system{}. Compared: {}.",
-                              priced ? ", and cost per image relative to the cheapest one" : "",
-                              compared_text(speed.rows.size(), data.rows.size())),
-                  headings);
+  HtmlTable table(
+      fmt::format(
+          "Speed relative to the fastest system{}. Compared: {}.",
+          priced ? ", and cost per image relative to the cheapest one (less is better)" : "",
+          compared_text(speed.rows.size(), data.rows.size())),
+      headings);
   double dearest = 1;
   for (const auto& ratio : cost.log_ratios) {
     dearest = std::max(dearest, std::exp(ratio.value_or(0)));

@@ -14,13 +14,14 @@ using ::testing::HasSubstr;
 /// Repeats with given speeds.
 struct Repeated {
   explicit Repeated(const RepeatSettings& settings, const std::vector<double>& speeds,
-                    int failing = -1, int interrupted_after = -1) {
+                    int failing = -1, int interrupted_after = -1, int disturbed = -1) {
     status = repeat(
         settings,
         [&](int index) {
           runs.push_back(index);
           return RepeatOutcome{.status = index == failing ? 1 : 0,
-                               .images_per_second = speeds.at(static_cast<std::size_t>(index))};
+                               .images_per_second = speeds.at(static_cast<std::size_t>(index)),
+                               .disturbed = index == disturbed};
         },
         [&] { ++waits; }, [&] { return static_cast<int>(runs.size()) == interrupted_after; },
         {.out = out, .err = err});
@@ -51,6 +52,11 @@ TEST(Repeats, PrintEachRunAndTheirMedian) {
   EXPECT_THAT(many.out.str(),
               HasSubstr("median of 6 runs: 12.50 images/sec, 95 % interval 10.00 to "
                         "15.00\n"));
+}
+
+TEST(Repeats, MarkTheRunsThatWereDisturbed) {
+  EXPECT_THAT(Repeated({.runs = 2}, {10, 9}, -1, -1, 1).out.str(),
+              HasSubstr("  1       10.00\n  2        9.00  disturbed\n"));
 }
 
 TEST(Repeats, EndWhereTheIntervalIsNarrowEnough) {
