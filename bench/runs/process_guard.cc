@@ -98,8 +98,8 @@ class Watcher {
       }
       if (status_ && round_at - heard_ > settings_.finish) {
         kill(worker_, SIGKILL);
-        print(fmt::format("host {}: killed process {}: it did not exit {:.0f} s after its end",
-                          settings_.host, worker_,
+        print(fmt::format("{}: killed process {}: it did not exit {:.0f} s after its end",
+                          settings_.name, worker_,
                           std::chrono::duration<double>(settings_.finish).count()));
         leave(*status_);
       }
@@ -146,7 +146,7 @@ class Watcher {
       leave(WEXITSTATUS(status));
     }
     const int signal = WTERMSIG(status);
-    print(fmt::format("host {}: process {} was killed by signal {} ({})", settings_.host, worker_,
+    print(fmt::format("{}: process {} was killed by signal {} ({})", settings_.name, worker_,
                       signal, strsignal(signal)));
     hold();
     leave(kSignalled + signal);
@@ -154,8 +154,8 @@ class Watcher {
 
   [[noreturn]] void end_stuck(nanoseconds silent) const {
     kill(worker_, SIGKILL);
-    print(fmt::format("host {}: killed process {}: it was stopped or stuck for {:.1f} s",
-                      settings_.host, worker_, std::chrono::duration<double>(silent).count()));
+    print(fmt::format("{}: killed process {}: it was stopped or stuck for {:.1f} s", settings_.name,
+                      worker_, std::chrono::duration<double>(silent).count()));
     hold();
     leave(kStuck);
   }
@@ -235,7 +235,7 @@ std::unique_ptr<ProcessGuard> ProcessGuard::start(const ProcessGuardSettings& se
 }
 
 ProcessGuard::ProcessGuard(int pipe, const ProcessGuardSettings& settings)
-    : pipe_(pipe), host_(settings.host), silence_(settings.silence) {}
+    : pipe_(pipe), name_(settings.name), silence_(settings.silence) {}
 
 ProcessGuard::~ProcessGuard() { close(pipe_); }
 
@@ -259,8 +259,8 @@ void ProcessGuard::check_guard() {
   const nanoseconds time = now();
   stopped_since_ = stopped_since_.count() == 0 ? time : stopped_since_;
   if (time - stopped_since_ > silence_) {
-    print(fmt::format("host {}: killed process {}: its guard, process {}, was stopped", host_,
-                      getpid(), guard));
+    print(fmt::format("{}: killed process {}: its guard, process {}, was stopped", name_, getpid(),
+                      guard));
     kill(guard, SIGKILL);
   }
 }

@@ -9,8 +9,9 @@
 namespace bench {
 
 struct ProcessGuardSettings {
-  /// This process's host, for messages.
   std::string host;
+  /// The worker's name in messages, such as "rank 2 (host b)".
+  std::string name;
   /// A worker that sends no heartbeat for this time is stuck. Shorter than WorldSettings::silence:
   /// if the other ranks ended the run first, the launcher would end this guard before it reports.
   std::chrono::nanoseconds silence = std::chrono::seconds(2);
@@ -47,7 +48,7 @@ class ProcessGuard final : public Heartbeat {
   void check_guard();
 
   const int pipe_;
-  const std::string host_;
+  const std::string name_;
   const std::chrono::nanoseconds silence_;
   /// Since when the guard has been stopped; 0: it runs.
   std::chrono::nanoseconds stopped_since_{};

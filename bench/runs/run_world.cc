@@ -155,7 +155,10 @@ RunWorld join_world() {
   RunWorld joined{.world = nullptr, .launcher = launch->launcher};
   std::shared_ptr<ProcessGuard> guard;
   if (launch->size != 1) {
-    guard = ProcessGuard::start({.host = host});
+    guard = ProcessGuard::start({.host = host,
+                                 .name = launch->rank
+                                             ? fmt::format("rank {} (host {})", *launch->rank, host)
+                                             : fmt::format("host {}", host)});
   }
   joined.world = std::make_unique<World>(
       [&] { return open_mpi(*launch, plugin_folder().string()); },

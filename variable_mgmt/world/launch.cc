@@ -20,19 +20,24 @@ std::optional<int> number_of(const std::optional<std::string>& text) {
 /// The launcher's variables, without the refusals of launch_of().
 std::optional<Launch> known_launch(const EnvironmentLookup& environment) {
   if (const auto size = environment("OMPI_COMM_WORLD_SIZE")) {
-    return Launch{.library = "openmpi", .launcher = "mpirun of Open MPI", .size = number_of(size)};
+    return Launch{.library = "openmpi",
+                  .launcher = "mpirun of Open MPI",
+                  .size = number_of(size),
+                  .rank = number_of(environment("OMPI_COMM_WORLD_RANK"))};
   }
   const auto slurm_size = number_of(environment("SLURM_STEP_NUM_TASKS"));
-  if (environment("PMIX_RANK")) {
+  if (const auto rank = environment("PMIX_RANK")) {
     return Launch{.library = "openmpi",
                   .launcher = slurm_size ? "srun" : "a PMIx launcher",
-                  .size = slurm_size};
+                  .size = slurm_size,
+                  .rank = number_of(rank)};
   }
   const auto pmi_size = environment("PMI_SIZE");
   if (pmi_size || environment("PMI_FD")) {
     return Launch{.library = "mpich",
                   .launcher = slurm_size ? "srun" : "mpirun of MPICH",
-                  .size = pmi_size ? number_of(pmi_size) : slurm_size};
+                  .size = pmi_size ? number_of(pmi_size) : slurm_size,
+                  .rank = number_of(environment("PMI_RANK"))};
   }
   return std::nullopt;
 }
@@ -77,7 +82,8 @@ std::optional<Launch> find_launch(const EnvironmentLookup& environment) {
   const auto found = known_launch(environment);
   return Launch{.library = *wanted,
                 .launcher = found ? found->launcher : "BENCH_MPI",
-                .size = found ? found->size : std::nullopt};
+                .size = found ? found->size : std::nullopt,
+                .rank = found ? found->rank : std::nullopt};
 }
 
 }  // namespace bench

@@ -20,6 +20,8 @@ struct Launch {
   std::string launcher;
   /// The number of processes that it started, if it says so.
   std::optional<int> size;
+  /// This process's rank, if it says so.
+  std::optional<int> rank;
 };
 
 /// True if a launcher of an MPI started this process.

@@ -17,8 +17,11 @@ pid_t start(const std::function<void(ProcessGuard& guard)>& work,
             std::chrono::nanoseconds finish = std::chrono::hours(1)) {
   const pid_t process = fork();
   if (process == 0) {
-    const auto guard = ProcessGuard::start(
-        {.host = "a", .silence = milliseconds(300), .hold = milliseconds(0), .finish = finish});
+    const auto guard = ProcessGuard::start({.host = "a",
+                                            .name = "rank 1 (host a)",
+                                            .silence = milliseconds(300),
+                                            .hold = milliseconds(0),
+                                            .finish = finish});
     work(*guard);
     _exit(0);
   }

@@ -27,8 +27,10 @@ TEST(Launch, IsNoneWithoutALauncher) {
 }
 
 TEST(Launch, KnowsTheMpiOfEachLauncher) {
-  const auto open = launch({{"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_RANK", "0"}});
+  const auto open =
+      launch({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_RANK", "3"}, {"PMIX_RANK", "0"}});
   EXPECT_EQ(open->library, "openmpi");
+  EXPECT_EQ(open->rank, 3);
   EXPECT_EQ(open->size, 4);
   const auto hydra = launch({{"PMI_SIZE", "3"}, {"PMI_FD", "5"}});
   EXPECT_EQ(hydra->library, "mpich");
@@ -38,9 +40,11 @@ TEST(Launch, KnowsTheMpiOfEachLauncher) {
   EXPECT_EQ(pmix->library, "openmpi");
   EXPECT_EQ(pmix->launcher, "srun");
   EXPECT_EQ(pmix->size, 2);
-  const auto pmi2 = launch({{"PMI_FD", "5"}, {"SLURM_STEP_NUM_TASKS", "2"}});
+  EXPECT_EQ(pmix->rank, 1);
+  const auto pmi2 = launch({{"PMI_RANK", "1"}, {"PMI_FD", "5"}, {"SLURM_STEP_NUM_TASKS", "2"}});
   EXPECT_EQ(pmi2->library, "mpich");
   EXPECT_EQ(pmi2->size, 2);
+  EXPECT_EQ(pmi2->rank, 1);
 }
 
 TEST(Launch, RefusesLaunchersWithoutMpi) {
