@@ -104,12 +104,16 @@ struct InputStatistics {
   ThreadTimes preparing{};                   ///< parse, decode and resize: `threads` threads
   std::uint64_t record_bytes = 0;            ///< payload of the prepared records
   std::int64_t jpeg_warnings = 0;            ///< defects that libjpeg reported but decoded
+  std::int64_t seekable_images = 0;          ///< decoded only where the window is
   std::int64_t grey_images = 0;              ///< expanded to colour
   std::int64_t cmyk_images = 0;              ///< converted to RGB
   int threads = 0;                           ///< threads that prepare images
   std::int64_t shards = 0;                   ///< files of the dataset; 0 for synthetic images
   std::uint64_t shard_bytes = 0;             ///< their total size when they were opened
   std::int64_t records = 0;                  ///< images in the dataset; 0: not counted
+
+  /// The share of the prepared images that were seekable JPEGs: 0 to 1.
+  [[nodiscard]] double seekable_share() const;
 
   /// What was done since `before`. What is not a sum keeps its last value.
   [[nodiscard]] InputStatistics since(const InputStatistics& before) const;

@@ -125,6 +125,11 @@ std::string remedy(const InputVerdict& verdict, const InputInterval& interval) {
                      interval.shares_processors ? " for the input" : "", interval.processors);
 }
 
+/// True if most images are in colour and could be rewritten, but are not.
+bool can_be_seekable(const InputStatistics& done) {
+  return 2 * (done.seekable_images + done.grey_images + done.cmyk_images) < done.images_prepared;
+}
+
 /// The sentence if neither the input nor the device has enough processors.
 std::string describe_processors(const InputVerdict& verdict, const InputInterval& interval) {
   const std::string speed = count_of(verdict.images_per_second);
@@ -203,10 +208,13 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
     case InputBound::parse:
     case InputBound::decode:
     case InputBound::resize:
-      return fmt::format("{} ({} of the work of {}) limits this run to {} images/sec; {}; {}",
+      return fmt::format("{} ({} of the work of {}) limits this run to {} images/sec; {}; {}{}",
                          work_of(verdict.bound), percent(share_of(verdict.bound, interval.done)),
                          threads_text(interval.done.threads), speed, gain,
-                         remedy(verdict, interval));
+                         remedy(verdict, interval),
+                         verdict.bound == InputBound::decode && can_be_seekable(interval.done)
+                             ? "; seekable JPEGs decode faster (make_tfrecords --seekable)"
+                             : "");
     case InputBound::reading:
       return fmt::format(
           "the reading thread is busy {} of the time and limits this run to {} images/sec; {}",

@@ -27,6 +27,12 @@ ThreadTimes& ThreadTimes::operator+=(const ThreadTimes& other) {
   return *this;
 }
 
+double InputStatistics::seekable_share() const {
+  return images_prepared > 0
+             ? static_cast<double>(seekable_images) / static_cast<double>(images_prepared)
+             : 0;
+}
+
 InputStatistics InputStatistics::since(const InputStatistics& before) const {
   InputStatistics done = *this;
   done.images_delivered -= before.images_delivered;
@@ -39,6 +45,7 @@ InputStatistics InputStatistics::since(const InputStatistics& before) const {
   done.preparing = difference(preparing, before.preparing);
   done.record_bytes -= before.record_bytes;
   done.jpeg_warnings -= before.jpeg_warnings;
+  done.seekable_images -= before.seekable_images;
   done.grey_images -= before.grey_images;
   done.cmyk_images -= before.cmyk_images;
   return done;

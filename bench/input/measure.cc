@@ -89,10 +89,13 @@ InputResult measure_input(const InputOptions& options, int threads, int processo
 std::string input_table(const InputOptions& options, std::span<const InputResult> results) {
   std::ostringstream out;
   const InputStatistics& first = results.front().all.done;
-  out << fmt::format("{} {} images from {} files, {:.1f} KB per record, as {} x {} {}\n",
+  const double seekable = first.seekable_share();
+  out << fmt::format("{} {} images from {} files, {:.1f} KB per record{}, as {} x {} {}\n",
                      options.dataset->name, options.pipeline.training ? "training" : "validation",
-                     first.shards, bytes_per_image(first) / 1e3, options.image_size,
-                     options.image_size, options.type == SlotType::u8 ? "u8" : "f32");
+                     first.shards, bytes_per_image(first) / 1e3,
+                     seekable > 0 ? fmt::format(", {:.0f} % seekable", 100 * seekable) : "",
+                     options.image_size, options.image_size,
+                     options.type == SlotType::u8 ? "u8" : "f32");
   out << fmt::format("medians of {} measurements of {:g} s; processor time in us per image\n",
                      options.repeats, options.seconds);
   std::vector<TextTable::Column> columns;
@@ -142,6 +145,7 @@ std::string input_json(const InputOptions& options, std::span<const InputResult>
                     {"median", result.median()},
                     {"images", done.images_prepared},
                     {"bytes", done.record_bytes},
+                    {"seekable", done.seekable_images},
                     {"read_seconds", seconds(done.reading.processor)},
                     {"parse_seconds", seconds(done.parse_busy)},
                     {"decode_seconds", seconds(done.decode_busy)},

@@ -182,6 +182,7 @@ std::optional<results::Input> input_of(const RunSettings& settings, const Sessio
   return results::Input{.threads = done.threads,
                         .images = done.images_prepared,
                         .bytes = static_cast<std::int64_t>(done.record_bytes),
+                        .seekable = done.seekable_images,
                         .reading = seconds_of(done.reading),
                         .preparing = seconds_of(done.preparing),
                         .parse = std::chrono::duration<double>(done.parse_busy).count(),

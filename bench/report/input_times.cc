@@ -27,7 +27,11 @@ void print_input_bound(const RunSettings& settings, const SessionResult& session
                        std::ostream& err) {
   if (const auto interval = input_interval(settings, session, processors)) {
     err << stderr_line::input << (settings.workload.processes > 1 ? "of rank 0: " : "")
-        << describe(judge_input(*interval), *interval) << "\n";
+        << describe(judge_input(*interval), *interval);
+    if (const double seekable = interval->done.seekable_share(); seekable > 0) {
+      err << fmt::format("; {:.0f} % of the images are seekable JPEGs", 100 * seekable);
+    }
+    err << "\n";
   }
 }
 

@@ -62,11 +62,13 @@ class ImagenetWorker final : public SampleWorker {
     }
 
     const std::int64_t warnings = preprocessor_.warnings();
+    const std::int64_t seekable = preprocessor_.seekable();
     const JpegHeader header =
         preprocessor_.decode(jpeg, std::span(boxes_).first(use_boxes_ ? boxes_.size() : 0),
                              sample_random(seed_, sample, "distortion"), sample.index);
     cost.decode = clock.lap();
     cost.jpeg_warnings = preprocessor_.warnings() - warnings;
+    cost.seekable = preprocessor_.seekable() > seekable;
     cost.grey = header.components == 1;
     cost.cmyk = header.components == 4;
     if (last_stage_ == InputStage::decode) {

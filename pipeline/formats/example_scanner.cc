@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/base/errors.h"
+#include "pipeline/formats/example_writer.h"
 
 namespace bench {
 namespace {
@@ -210,16 +211,42 @@ bool read_feature(std::string_view feature, FeatureView& out) {
   });
 }
 
+/// Calls on_entry(bytes) for each entry of an Example's map; returns false if it is malformed.
+template <class OnEntry>
+bool each_entry(std::string_view message, const OnEntry& on_entry) {
+  const auto read_features = [&](std::string_view features) {
+    return each_field(features, [&](Wire& wire, std::uint32_t tag) {
+      std::string_view entry;
+      return tag == tag_of(1, kLength) ? wire.view(entry) && on_entry(entry) : wire.skip(tag);
+    });
+  };
+  return each_field(message, [&](Wire& wire, std::uint32_t tag) {
+    std::string_view features;
+    return tag == tag_of(1, kLength) ? wire.view(features) && read_features(features)
+                                     : wire.skip(tag);
+  });
+}
+
+void check_size(std::string_view message) {
+  if (message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw DataError(
+        fmt::format("the record has {} bytes; at most 2147483647 are accepted", message.size()));
+  }
+}
+
+void check_well_formed(bool good) {
+  if (!good) {
+    throw DataError("the record is not a well-formed tf.train.Example");
+  }
+}
+
 }  // namespace
 
 ExampleScanner::ExampleScanner(std::vector<std::string> keys)
     : keys_(std::move(keys)), features_(keys_.size()) {}
 
 void ExampleScanner::scan(std::string_view message) {
-  if (message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw DataError(
-        fmt::format("the record has {} bytes; at most 2147483647 are accepted", message.size()));
-  }
+  check_size(message);
   for (FeatureView& feature : features_) {
     clear(feature);
   }
@@ -242,20 +269,24 @@ void ExampleScanner::scan(std::string_view message) {
     }
     return good;
   };
-  const auto read_features = [&](std::string_view features) {
-    return each_field(features, [&](Wire& wire, std::uint32_t tag) {
-      std::string_view entry;
-      return tag == tag_of(1, kLength) ? wire.view(entry) && read_entry(entry) : wire.skip(tag);
+  check_well_formed(each_entry(message, read_entry));
+}
+
+std::string with_bytes(std::string_view message, std::string_view key, std::string_view value) {
+  check_size(message);
+  ExampleWriter writer;
+  const auto copy = [&](std::string_view entry) {
+    std::string_view name;
+    const bool good = each_field(entry, [&](Wire& wire, std::uint32_t tag) {
+      return tag == tag_of(1, kLength) ? wire.view(name) : wire.skip(tag);
     });
+    if (good && name != key) {
+      writer.entry(entry);
+    }
+    return good;
   };
-  const bool good = each_field(message, [&](Wire& wire, std::uint32_t tag) {
-    std::string_view features;
-    return tag == tag_of(1, kLength) ? wire.view(features) && read_features(features)
-                                     : wire.skip(tag);
-  });
-  if (!good) {
-    throw DataError("the record is not a well-formed tf.train.Example");
-  }
+  check_well_formed(each_entry(message, copy));
+  return writer.bytes(key, value).serialize();
 }
 
 }  // namespace bench

@@ -39,4 +39,9 @@ class ExampleScanner {
   FeatureView scratch_;
 };
 
+/// Returns the Example with another value of the byte-string feature `key`, which is appended if it
+/// is missing. The other features are unchanged; fields that are not features are dropped. Throws
+/// DataError like scan().
+std::string with_bytes(std::string_view message, std::string_view key, std::string_view value);
+
 }  // namespace bench

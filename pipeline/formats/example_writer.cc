@@ -72,6 +72,11 @@ ExampleWriter& ExampleWriter::floats(std::string_view key, std::span<const float
   return *this;
 }
 
+ExampleWriter& ExampleWriter::entry(std::string_view serialized) {
+  append_field(entries_, 1, serialized);
+  return *this;
+}
+
 std::string ExampleWriter::serialize() const { return field_of(1, entries_); }
 
 }  // namespace bench

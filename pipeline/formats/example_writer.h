@@ -15,6 +15,9 @@ class ExampleWriter {
   ExampleWriter& integer(std::string_view key, std::int64_t value);
   ExampleWriter& floats(std::string_view key, std::span<const float> values);
 
+  /// Appends a feature as another Example has it: a serialized entry of its map.
+  ExampleWriter& entry(std::string_view serialized);
+
   /// The message so far.
   [[nodiscard]] std::string serialize() const;
 

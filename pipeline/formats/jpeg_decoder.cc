@@ -1,17 +1,12 @@
 #include "pipeline/formats/jpeg_decoder.h"
 
 #include <algorithm>
-#include <csetjmp>
-#include <cstddef>
-#include <cstdio>
 #include <string>
 #include <vector>
 
-#include <jpeglib.h>  // needs <cstdio> and <cstddef> before it
-
-#include <jerror.h>
-
 #include "models/base/errors.h"
+#include "pipeline/formats/jpeg_cutter.h"
+#include "pipeline/formats/libjpeg_errors.h"
 
 namespace bench {
 namespace {
@@ -21,61 +16,17 @@ namespace {
 constexpr int kMarginPixels = 2;
 /// jpeg_crop_scanline rounds the left side down to a multiple of at most this many pixels.
 constexpr int kLargestMcuPixels = 32;
-/// A progressive image with more scans is a decompression bomb.
-constexpr int kMostScans = 500;
 
-/// libjpeg's error handler with the place to return to. It is the first member, so that a pointer
-/// to it is a pointer to this struct.
-struct ErrorHandler {
-  jpeg_error_mgr base;
-  std::jmp_buf return_point;
-  char message[JMSG_LENGTH_MAX];
-};
-
-ErrorHandler& handler_of(j_common_ptr info) { return *reinterpret_cast<ErrorHandler*>(info->err); }
-
-[[noreturn]] void fail(j_common_ptr info) {
-  ErrorHandler& handler = handler_of(info);
-  (*handler.base.format_message)(info, handler.message);
-  std::longjmp(handler.return_point, 1);
-}
-
-void on_message(j_common_ptr info, int level) {
-  if (level >= 0) {
-    return;  // a trace message
-  }
-  ErrorHandler& handler = handler_of(info);
-  // Data that end too early would otherwise decode as grey pixels.
-  if (handler.base.msg_code == JWRN_JPEG_EOF || handler.base.msg_code == JWRN_HIT_MARKER) {
-    fail(info);
-  }
-  ++handler.base.num_warnings;
-}
-
-void print_nothing(j_common_ptr /*info*/) {}
-
-void limit_scans(j_common_ptr info) {
-  if (info->is_decompressor != 0 &&
-      reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > kMostScans) {
-    ErrorHandler& handler = handler_of(info);
-    std::snprintf(handler.message, sizeof(handler.message), "it has more than %d scans",
-                  kMostScans);
-    std::longjmp(handler.return_point, 1);
-  }
-}
-
-// The functions below return here by longjmp, so they hold no object with a destructor.
-
-bool create(jpeg_decompress_struct& info, ErrorHandler& handler) {
-  if (setjmp(handler.return_point) != 0) {
+bool create(jpeg_decompress_struct& info, LibjpegErrors& errors) {
+  if (setjmp(errors.return_point) != 0) {
     return false;
   }
   jpeg_create_decompress(&info);
   return true;
 }
 
-bool read_header(jpeg_decompress_struct& info, ErrorHandler& handler, std::string_view jpeg) {
-  if (setjmp(handler.return_point) != 0) {
+bool read_header(jpeg_decompress_struct& info, LibjpegErrors& errors, std::string_view jpeg) {
+  if (setjmp(errors.return_point) != 0) {
     return false;
   }
   jpeg_abort_decompress(&info);
@@ -92,9 +43,9 @@ struct Target {
   int first_column;
 };
 
-bool decode_rows(jpeg_decompress_struct& info, ErrorHandler& handler, const PixelWindow& window,
+bool decode_rows(jpeg_decompress_struct& info, LibjpegErrors& errors, const PixelWindow& window,
                  Target& target) {
-  if (setjmp(handler.return_point) != 0) {
+  if (setjmp(errors.return_point) != 0) {
     return false;
   }
   jpeg_start_decompress(&info);
@@ -109,9 +60,7 @@ bool decode_rows(jpeg_decompress_struct& info, ErrorHandler& handler, const Pixe
     target.first_column = window.x - static_cast<int>(column);
   }
   if (info.output_width > target.capacity) {
-    std::snprintf(handler.message, sizeof(handler.message),
-                  "its width after cropping is unexpected");
-    return false;
+    fail(errors, "its width after cropping is unexpected");
   }
   if (window.y > 0) {
     jpeg_skip_scanlines(&info, static_cast<JDIMENSION>(window.y));
@@ -159,14 +108,33 @@ std::string reason_for_no_jpeg(std::string_view data) {
 
 struct JpegDecoder::State {
   jpeg_decompress_struct info{};
-  ErrorHandler handler{};
+  LibjpegErrors errors{};
   jpeg_progress_mgr progress{};
   J_DCT_METHOD dct = JDCT_ISLOW;
   std::vector<std::uint32_t> pixels;
   std::int64_t warnings = 0;
+  std::int64_t seekable = 0;
+  std::string_view jpeg{};  ///< as opened
+  JpegCutter cutter{};
+
+  /// Opens a smaller JPEG in place of a seekable one, and returns the place of the window in it.
+  PixelWindow cut(const PixelWindow& window) {
+    const bool whole = window.width == static_cast<int>(info.image_width) &&
+                       window.height == static_cast<int>(info.image_height);
+    const auto parts = info.restart_interval > 0 && !whole ? read_seekable(jpeg) : std::nullopt;
+    const auto cut = parts ? cutter.cut(jpeg, *parts, window, kMarginPixels) : std::nullopt;
+    if (!cut) {
+      return window;
+    }
+    ++seekable;
+    if (!read_header(info, errors, cut->jpeg)) {
+      refuse();
+    }
+    return cut->window;
+  }
 
   [[noreturn]] void refuse() {
-    const std::string reason = fmt::format("cannot decode the JPEG: {}", handler.message);
+    const std::string reason = fmt::format("cannot decode the JPEG: {}", errors.message);
     jpeg_abort_decompress(&info);
     throw DataError(reason);
   }
@@ -175,12 +143,10 @@ struct JpegDecoder::State {
 JpegDecoder::JpegDecoder(DctMethod dct) : state_(std::make_unique<State>()) {
   State& state = *state_;
   state.dct = dct == DctMethod::fast ? JDCT_IFAST : JDCT_ISLOW;
-  state.info.err = jpeg_std_error(&state.handler.base);
-  state.handler.base.error_exit = fail;
-  state.handler.base.emit_message = on_message;
-  state.handler.base.output_message = print_nothing;
-  if (!create(state.info, state.handler)) {
-    throw DeviceError(fmt::format("cannot start libjpeg: {}", state.handler.message));
+  prepare(state.errors);
+  state.info.err = &state.errors.base;
+  if (!create(state.info, state.errors)) {
+    throw DeviceError(fmt::format("cannot start libjpeg: {}", state.errors.message));
   }
   state.progress.progress_monitor = limit_scans;
   state.info.progress = &state.progress;
@@ -193,9 +159,10 @@ JpegHeader JpegDecoder::open(std::string_view jpeg) {
     throw DataError(reason_for_no_jpeg(jpeg));
   }
   State& state = *state_;
-  if (!read_header(state.info, state.handler, jpeg)) {
+  if (!read_header(state.info, state.errors, jpeg)) {
     state.refuse();
   }
+  state.jpeg = jpeg;
   // An end marker cannot occur within entropy-coded data, so it marks the true end. Without this
   // check, a window above the end of truncated data would decode without an error.
   const std::size_t scan_start = jpeg.size() - state.info.src->bytes_in_buffer;
@@ -213,12 +180,13 @@ JpegHeader JpegDecoder::open(std::string_view jpeg) {
           .components = state.info.num_components};
 }
 
-RgbxView JpegDecoder::decode(const PixelWindow& window) {
+RgbxView JpegDecoder::decode(const PixelWindow& wanted) {
   State& state = *state_;
-  check(window.x >= 0 && window.y >= 0 && window.width > 0 && window.height > 0 &&
-            window.x + window.width <= static_cast<int>(state.info.image_width) &&
-            window.y + window.height <= static_cast<int>(state.info.image_height),
+  check(wanted.x >= 0 && wanted.y >= 0 && wanted.width > 0 && wanted.height > 0 &&
+            wanted.x + wanted.width <= static_cast<int>(state.info.image_width) &&
+            wanted.y + wanted.height <= static_cast<int>(state.info.image_height),
         "the window must be inside the image");
+  const PixelWindow window = state.cut(wanted);
   const bool cmyk =
       state.info.jpeg_color_space == JCS_CMYK || state.info.jpeg_color_space == JCS_YCCK;
   state.info.out_color_space = cmyk ? JCS_CMYK : JCS_EXT_RGBX;
@@ -232,11 +200,11 @@ RgbxView JpegDecoder::decode(const PixelWindow& window) {
     state.pixels.resize(count);
   }
   target.pixels = state.pixels.data();
-  state.handler.base.num_warnings = 0;
-  if (!decode_rows(state.info, state.handler, window, target)) {
+  state.errors.base.num_warnings = 0;
+  if (!decode_rows(state.info, state.errors, window, target)) {
     state.refuse();
   }
-  state.warnings += state.handler.base.num_warnings;
+  state.warnings += state.errors.base.num_warnings;
   if (cmyk) {
     convert_cmyk(state.pixels.data(), count, state.info.saw_Adobe_marker != 0);
   }
@@ -247,5 +215,6 @@ RgbxView JpegDecoder::decode(const PixelWindow& window) {
 }
 
 std::int64_t JpegDecoder::warnings() const { return state_->warnings; }
+std::int64_t JpegDecoder::seekable() const { return state_->seekable; }
 
 }  // namespace bench

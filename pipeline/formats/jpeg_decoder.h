@@ -35,13 +35,16 @@ class JpegDecoder {
   JpegHeader open(std::string_view jpeg);
 
   /// Returns the pixels of a window of the opened image, equal to the same window of the whole
-  /// decoded image. Grey is expanded; CMYK and YCCK are converted, including Adobe's inverted inks.
-  /// The result is valid until the next open(). `window` must be within the image and not empty.
-  /// Call it once per open().
-  RgbxView decode(const PixelWindow& window);
+  /// decoded image. Of a seekable image, only the intervals of the window are decoded. Grey is
+  /// expanded; CMYK and YCCK are converted, including Adobe's inverted inks. The result is valid
+  /// until the next open(). `wanted` must be within the image and not empty. Call it once per
+  /// open().
+  RgbxView decode(const PixelWindow& wanted);
 
   /// The number of libjpeg's warnings about pixels that it decoded anyway, since construction.
   [[nodiscard]] std::int64_t warnings() const;
+  /// The number of images of which only the intervals of the window were decoded (jpeg_cutter.h).
+  [[nodiscard]] std::int64_t seekable() const;
 
  private:
   struct State;

@@ -1,28 +1,12 @@
 #include "pipeline/formats/jpeg_encoder.h"
 
-#include <csetjmp>
-#include <cstddef>
-#include <cstdio>
 #include <cstdlib>
 
-#include <jpeglib.h>  // needs <cstdio> and <cstddef> before it
-
 #include "models/base/errors.h"
+#include "pipeline/formats/libjpeg_errors.h"
 
 namespace bench {
 namespace {
-
-struct ErrorHandler {
-  jpeg_error_mgr base;
-  std::jmp_buf return_point;
-  char message[JMSG_LENGTH_MAX];
-};
-
-[[noreturn]] void fail(j_common_ptr info) {
-  auto& handler = *reinterpret_cast<ErrorHandler*>(info->err);
-  (*handler.base.format_message)(info, handler.message);
-  std::longjmp(handler.return_point, 1);
-}
 
 /// The memory that encode() allocates; it survives the longjmp.
 struct Output {
@@ -31,9 +15,9 @@ struct Output {
 };
 
 /// Errors return here by longjmp, so it holds no object with a destructor.
-bool encode(jpeg_compress_struct& info, ErrorHandler& handler, const JpegSource& source,
+bool encode(jpeg_compress_struct& info, LibjpegErrors& errors, const JpegSource& source,
             const JpegEncoding& encoding, Output& output) {
-  if (setjmp(handler.return_point) != 0) {
+  if (setjmp(errors.return_point) != 0) {
     return false;
   }
   jpeg_create_compress(&info);
@@ -46,9 +30,9 @@ bool encode(jpeg_compress_struct& info, ErrorHandler& handler, const JpegSource&
                                                  : JCS_CMYK;
   jpeg_set_defaults(&info);
   jpeg_set_quality(&info, encoding.quality, TRUE);
-  if (!encoding.halve_chroma) {
-    info.comp_info[0].h_samp_factor = 1;
-    info.comp_info[0].v_samp_factor = 1;
+  if (info.in_color_space == JCS_RGB) {
+    info.comp_info[0].h_samp_factor = encoding.chroma_across;
+    info.comp_info[0].v_samp_factor = encoding.chroma_down;
   }
   if (encoding.progressive) {
     jpeg_simple_progression(&info);
@@ -79,11 +63,11 @@ std::string encode_jpeg(const JpegSource& source, const JpegEncoding& encoding) 
                     source.samples.size(), source.width, source.height, source.components));
   }
   jpeg_compress_struct info{};
-  ErrorHandler handler{};
-  info.err = jpeg_std_error(&handler.base);
-  handler.base.error_exit = fail;
+  LibjpegErrors errors{};
+  prepare(errors);
+  info.err = &errors.base;
   Output output;
-  const bool good = encode(info, handler, source, encoding, output);
+  const bool good = encode(info, errors, source, encoding, output);
   jpeg_destroy_compress(&info);
   std::string jpeg;
   if (good) {
@@ -91,7 +75,7 @@ std::string encode_jpeg(const JpegSource& source, const JpegEncoding& encoding) 
   }
   std::free(output.bytes);
   if (!good) {
-    throw DeviceError(fmt::format("libjpeg cannot encode the image: {}", handler.message));
+    throw DeviceError(fmt::format("libjpeg cannot encode the image: {}", errors.message));
   }
   return jpeg;
 }

@@ -15,8 +15,10 @@ struct JpegSource {
 };
 
 struct JpegEncoding {
-  int quality = 95;          ///< 1 to 100
-  bool halve_chroma = true;  ///< 4:2:0 instead of 4:4:4
+  int quality = 95;  ///< 1 to 100
+  /// Pixels per chroma sample, across and down: 2 and 2 are 4:2:0, 1 and 1 are 4:4:4. Only for RGB.
+  int chroma_across = 2;
+  int chroma_down = 2;
   bool progressive = false;
 };
 

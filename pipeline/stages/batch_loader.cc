@@ -179,6 +179,7 @@ void BatchLoader::complete(const SampleTask& task, const SampleCost& cost, const
     statistics_.decode_busy += cost.decode;
     statistics_.resize_busy += cost.resize;
     statistics_.jpeg_warnings += cost.jpeg_warnings;
+    statistics_.seekable_images += cost.seekable ? 1 : 0;
     statistics_.grey_images += cost.grey ? 1 : 0;
     statistics_.cmyk_images += cost.cmyk ? 1 : 0;
   }

@@ -25,6 +25,7 @@ struct SampleCost {
   std::chrono::nanoseconds decode{};
   std::chrono::nanoseconds resize{};
   std::int64_t jpeg_warnings = 0;
+  bool seekable = false;
   bool grey = false;
   bool cmyk = false;
 };

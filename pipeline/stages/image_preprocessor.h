@@ -52,6 +52,8 @@ class ImagePreprocessor {
 
   /// The number of warnings that the decoder has given so far.
   [[nodiscard]] std::int64_t warnings() const { return decoder_.warnings(); }
+  /// The number of seekable images of which it has decoded only the window so far.
+  [[nodiscard]] std::int64_t seekable() const { return decoder_.seekable(); }
 
  private:
   /// The size to which evaluation resizes before it cuts out the centre.

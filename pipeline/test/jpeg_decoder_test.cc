@@ -59,12 +59,12 @@ TEST(JpegDecoder, DecodesAWindowExactlyAsTheSameWindowOfTheWholeImage) {
   RandomStream random(5);
   for (const DctMethod dct : {DctMethod::accurate, DctMethod::fast}) {
     for (const int components : {1, 3, 4}) {
-      for (const bool halve : {true, false}) {
+      for (const int halve : {1, 2}) {
         for (const bool progressive : {true, false}) {
           test::Picture drawn = picture;
           drawn.components = components;
-          const std::string jpeg =
-              test::wavy_jpeg(drawn, {.halve_chroma = halve, .progressive = progressive});
+          const std::string jpeg = test::wavy_jpeg(
+              drawn, {.chroma_across = halve, .chroma_down = halve, .progressive = progressive});
           JpegDecoder decoder(dct);
           const std::vector<int> whole = decode(decoder, jpeg, everything);
           for (int round = 0; round < 60; ++round) {
@@ -89,7 +89,8 @@ TEST(JpegDecoder, DecodesAWindowExactlyAsTheSameWindowOfTheWholeImage) {
 TEST(JpegDecoder, GivesBackThePictureAsFarAsTheEncodingKeepsIt) {
   const test::Picture picture{.width = 40, .height = 30};
   const auto samples = test::wavy_samples(picture);
-  const std::string jpeg = test::wavy_jpeg(picture, {.quality = 100, .halve_chroma = false});
+  const std::string jpeg =
+      test::wavy_jpeg(picture, {.quality = 100, .chroma_across = 1, .chroma_down = 1});
   JpegDecoder decoder(DctMethod::accurate);
   const auto pixels = decode(decoder, jpeg, {.x = 0, .y = 0, .width = 40, .height = 30});
   EXPECT_LE(largest_difference(pixels, {samples.begin(), samples.end()}), 4);

@@ -32,6 +32,7 @@ struct Input {
   int threads = 0;
   std::int64_t images = 0;
   std::int64_t bytes = 0;
+  std::int64_t seekable = 0;
   ThreadSeconds reading{};
   ThreadSeconds preparing{};
   /// Processor time in seconds.

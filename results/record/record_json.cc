@@ -7,6 +7,7 @@
 #include "results/record/conditions_json.h"
 #include "results/record/gpu_json.h"
 #include "results/record/identity.h"
+#include "results/record/input_json.h"
 #include "results/record/json_section.h"
 #include "results/record/training_json.h"
 
@@ -89,37 +90,6 @@ void put_batch_choice(Section out, const BatchChoice& choice) {
     item.put("spread", trial.spread);
     item.put("steps", trial.steps);
   });
-}
-
-void put_dataset(Section out, const Dataset& dataset) {
-  out.put("name", dataset.name);
-  out.put("image_type", dataset.image_type);
-  out.put("image_bytes", dataset.image_bytes);
-  out.put("shards", dataset.shards);
-  out.put("records", dataset.records);
-  out.put("bytes", dataset.bytes);
-  put_storage(out, dataset.storage);
-}
-
-void put_threads(Section out, const ThreadSeconds& times) {
-  out.put("work", times.work);
-  out.put("processor", times.processor);
-  out.put("delayed", times.delayed);
-  out.put("waited", times.waited);
-}
-
-void put_input(Section out, const Input& input) {
-  out.put("threads", input.threads);
-  out.put("images", input.images);
-  out.put("bytes", input.bytes);
-  put_threads(out.child("reading"), input.reading);
-  put_threads(out.child("preparing"), input.preparing);
-  out.put("parse", input.parse);
-  out.put("decode", input.decode);
-  out.put("resize", input.resize);
-  out.put("bound", input.bound);
-  out.put("device_images_per_sec", input.device_images_per_sec);
-  out.put("input_images_per_sec", input.input_images_per_sec);
 }
 
 void put_source(Section out, const Source& source) {

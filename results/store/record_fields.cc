@@ -76,6 +76,14 @@ void add_processes(Fields& fields, const json& record) {
   }
 }
 
+/// Records without the number have no seekable images.
+void add_seekable(Fields& fields, const json& record) {
+  const json* images = member_at(record, "input.seekable");
+  if (images != nullptr && images->is_number() && *images > 0) {
+    fields["input.seekable"] = "true";
+  }
+}
+
 void add_libraries(Fields& fields, const json& record) {
   const json* libraries = member_at(record, "build.libs");
   if (libraries == nullptr || !libraries->is_array()) {
@@ -137,6 +145,7 @@ Fields workload_fields(const json& record) {
   add_processes(fields, record);
   add_members(fields, record, "flags.workload");
   add(fields, record, "dataset.name");
+  add_seekable(fields, record);
   for (const char* name : kDerivedMembers) {
     add(fields, record, fmt::format("workload.{}", name));
   }

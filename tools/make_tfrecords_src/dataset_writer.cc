@@ -13,6 +13,7 @@
 #include "models/base/errors.h"
 #include "pipeline/formats/example_writer.h"
 #include "pipeline/formats/jpeg_decoder.h"
+#include "pipeline/formats/jpeg_rewriter.h"
 #include "pipeline/formats/tfrecord_writer.h"
 #include "tools/make_tfrecords_src/shuffle.h"
 
@@ -33,12 +34,19 @@ std::string shard_name(const Subset& subset, int shard) {
   return subset.prefix + numbers;
 }
 
-std::string serialize(const SourceImage& image, const std::string& class_name,
-                      JpegDecoder& decoder) {
-  const std::string jpeg = image.load_jpeg();
+/// Makes the JPEG seekable, and counts it, if `seekable` is not null.
+std::string serialize(const SourceImage& image, const std::string& class_name, JpegDecoder& decoder,
+                      std::size_t* seekable) {
+  std::string jpeg = image.load_jpeg();
   JpegHeader header;
   try {
     header = decoder.open(jpeg);
+    if (seekable != nullptr) {
+      if (auto rewritten = rewrite_seekable(jpeg)) {
+        jpeg = std::move(*rewritten);
+        ++*seekable;
+      }
+    }
   } catch (const DataError& error) {
     throw DataError(fmt::format("{} (class {}): {}", image.file_name, class_name, error.what()));
   }
@@ -52,21 +60,6 @@ std::string serialize(const SourceImage& image, const std::string& class_name,
       .integer("image/class/label", image.label)
       .bytes("image/class/text", class_name)
       .serialize();
-}
-
-/// Creates the output folder, or checks that it is writable.
-void prepare_folder(const WriteOptions& options) {
-  std::error_code error;
-  fs::create_directories(options.output_dir, error);
-  if (error) {
-    throw WriteError(
-        fmt::format("{}: cannot create the folder: {}", options.output_dir, error.message()));
-  }
-  if (!options.overwrite && !fs::is_empty(options.output_dir, error)) {
-    throw UsageError(fmt::format(
-        "--output_dir={}: the folder is not empty; give an empty or new folder, or add --overwrite",
-        options.output_dir));
-  }
 }
 
 /// Removes shards of an earlier run that this run has not replaced.
@@ -104,6 +97,24 @@ void write_labels(const std::string& folder, const std::vector<std::string>& cla
 
 }  // namespace
 
+void prepare_folder(const std::string& output_dir, bool overwrite) {
+  std::error_code error;
+  fs::create_directories(output_dir, error);
+  if (error) {
+    throw WriteError(fmt::format("{}: cannot create the folder: {}", output_dir, error.message()));
+  }
+  if (!overwrite && !fs::is_empty(output_dir, error)) {
+    throw UsageError(fmt::format(
+        "--output_dir={}: the folder is not empty; give an empty or new folder, or add --overwrite",
+        output_dir));
+  }
+}
+
+std::string seekable_text(std::size_t seekable, std::size_t all) {
+  return fmt::format("{} of {} images are seekable{}\n", seekable, all,
+                     seekable < all ? "; the others are not in colour, or have defects" : "");
+}
+
 void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& progress) {
   std::vector<Subset> subsets = {{"train", options.shards, &set.training},
                                  {"validation", options.validation_shards, &set.validation}};
@@ -117,12 +128,13 @@ void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& pro
           subset.images->size(), subset.shards, subset.prefix));
     }
   }
-  prepare_folder(options);
+  prepare_folder(options.output_dir, options.overwrite);
 
   JpegDecoder decoder(DctMethod::accurate);
   std::vector<std::unique_ptr<TfRecordWriter>> writers;
   std::set<std::string> names;
   std::size_t done = 0;
+  std::size_t seekable = 0;
   for (const Subset& subset : subsets) {
     shuffle(*subset.images, RandomStream(hash_name(subset.prefix)));
     const std::size_t first = writers.size();
@@ -135,7 +147,7 @@ void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& pro
       const SourceImage& image = (*subset.images)[i];
       const std::string& name = set.class_names.at(static_cast<std::size_t>(image.label - 1));
       writers[first + i % static_cast<std::size_t>(subset.shards)]->write(
-          serialize(image, name, decoder));
+          serialize(image, name, decoder, options.seekable ? &seekable : nullptr));
       ++done;
       if (done * 10 / total != (done - 1) * 10 / total) {  // each tenth
         progress << fmt::format("{} of {} images\n", done, total);
@@ -152,6 +164,9 @@ void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& pro
         fmt::format("{}: cannot remove an old shard: {}", options.output_dir, error.what()));
   }
   write_labels(options.output_dir, set.class_names);
+  if (options.seekable) {
+    progress << seekable_text(seekable, total);
+  }
 }
 
 }  // namespace bench

@@ -12,7 +12,14 @@ struct WriteOptions {
   int shards = 8;  ///< of the training images
   int validation_shards = 2;
   bool overwrite = false;  ///< allow an output folder that is not empty
+  bool seekable = false;   ///< rewrite JPEGs, see pipeline/formats/jpeg_rewriter.h
 };
+
+/// Creates the output folder. Throws UsageError if it is not empty, unless `overwrite`.
+void prepare_folder(const std::string& output_dir, bool overwrite);
+
+/// "80 of 100 images are seekable; the others are not in colour, or have defects".
+std::string seekable_text(std::size_t seekable, std::size_t all);
 
 /// Writes train-*-of-*, validation-*-of-* (if there are validation images) and labels.txt. The
 /// images are in a random order that is the same on each run. Files get their names only after

@@ -25,8 +25,31 @@ constexpr std::array kOptions = {
            .value = "Q",
            .fallback = "95",
            .meaning = "quality of the JPEGs encoded from idx files, 1 to 100"},
+    Option{.name = "seekable",
+           .meaning = "rewrite colour JPEGs without loss, so that bench decodes only the part that "
+                      "a crop keeps"},
+    Option{.name = "from_tfrecords",
+           .value = "DIR",
+           .meaning = "with --seekable: rewrite the shards in this folder, instead of SOURCE"},
     Option{.name = "overwrite", .meaning = "allow an output folder that is not empty"},
 };
+
+/// Refuses what has no meaning with --from_tfrecords.
+void check_rewriting(const Arguments& arguments, bool seekable) {
+  if (!seekable) {
+    throw UsageError("--from_tfrecords rewrites images only with --seekable: add it");
+  }
+  if (!arguments.operands().empty()) {
+    throw UsageError(
+        fmt::format("--from_tfrecords is the source, so omit '{}'", arguments.operands().front()));
+  }
+  for (const char* name : {"shards", "validation_shards", "validation_fraction", "jpeg_quality"}) {
+    if (arguments.has(name)) {
+      throw UsageError(
+          fmt::format("--from_tfrecords keeps shards and images as they are, so omit --{}", name));
+    }
+  }
+}
 
 }  // namespace
 
@@ -68,9 +91,14 @@ MakeOptions parse_options(std::span<const std::string> words) {
       .fraction_given = arguments.has("validation_fraction"),
       .jpeg_quality = integer("jpeg_quality", 100),
       .overwrite = arguments.has("overwrite"),
+      .seekable = arguments.has("seekable"),
+      .from_tfrecords = arguments.text("from_tfrecords"),
   };
   if (options.output_dir.empty()) {
     throw UsageError("--output_dir is missing; give --output_dir=DIR");
+  }
+  if (!options.from_tfrecords.empty()) {
+    check_rewriting(arguments, options.seekable);
   }
   options.validation_shards = arguments.has("validation_shards")
                                   ? integer("validation_shards", kMostShards)

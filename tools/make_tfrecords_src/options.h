@@ -18,6 +18,8 @@ struct MakeOptions {
   bool fraction_given = false;
   int jpeg_quality = 0;
   bool overwrite = false;
+  bool seekable = false;
+  std::string from_tfrecords = {};  ///< A folder with shards: the source.
 };
 
 /// The folder of Debian's package dataset-fashion-mnist, which is the default source.

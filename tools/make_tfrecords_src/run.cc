@@ -9,6 +9,7 @@
 #include "models/base/text.h"
 #include "tools/make_tfrecords_src/dataset_writer.h"
 #include "tools/make_tfrecords_src/options.h"
+#include "tools/make_tfrecords_src/shard_rewriter.h"
 #include "tools/make_tfrecords_src/source_set.h"
 
 namespace bench {
@@ -31,6 +32,9 @@ SourceSet read_source(const MakeOptions& options) {
   if (!holds_idx_files(options.source)) {
     return read_class_folders(options.source, options.validation_fraction);
   }
+  if (options.seekable) {
+    throw UsageError("--seekable: omit this flag for idx files; their images are not in colour");
+  }
   if (options.fraction_given) {
     throw UsageError(
         "--validation_fraction: omit this flag for idx files; they contain their validation "
@@ -48,6 +52,10 @@ int make_tfrecords(std::span<const std::string> words, std::ostream& out, std::o
       print_usage(out);
       return 0;
     }
+    if (!options.from_tfrecords.empty()) {
+      rewrite_shards(options.from_tfrecords, options.output_dir, options.overwrite, err);
+      return 0;
+    }
     SourceSet set = read_source(options);
     for (const std::string& warning : set.warnings) {
       err << "warning: " << printable(warning) << '\n';
@@ -60,7 +68,8 @@ int make_tfrecords(std::span<const std::string> words, std::ostream& out, std::o
                   {.output_dir = options.output_dir,
                    .shards = options.shards,
                    .validation_shards = options.validation_shards,
-                   .overwrite = options.overwrite},
+                   .overwrite = options.overwrite,
+                   .seekable = options.seekable},
                   err);
     return 0;
   } catch (const UsageError& error) {

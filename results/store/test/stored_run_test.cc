@@ -38,6 +38,17 @@ TEST(StoredRun, HasTheValuesOfTheRecord) {
   EXPECT_EQ(run.metrics.at("model_params").kind, Kind::kExact);
 }
 
+TEST(StoredRun, IsOfAnotherWorkloadWithSeekableImages) {
+  const auto key = [](int seekable) {
+    json record = json_of(made_record());
+    record["input"] = {{"images", 1000}, {"seekable", seekable}};
+    return stored_run(sealed(record)).workload_key;
+  };
+  EXPECT_EQ(key(0), stored_run(sealed(json_of(made_record()))).workload_key);
+  EXPECT_NE(key(0), key(990));
+  EXPECT_EQ(key(985), key(990)) << "the share varies from run to run";
+}
+
 TEST(StoredRun, TakesLabelTagsAndGroup) {
   json record = json_of(made_record());
   record["label"] = "before";

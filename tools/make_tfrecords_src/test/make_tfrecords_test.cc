@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
 #include <sstream>
 
 #include "models/base/errors.h"
 #include "pipeline/formats/example_scanner.h"
+#include "pipeline/formats/example_writer.h"
+#include "pipeline/formats/jpeg_rewriter.h"
 #include "pipeline/formats/tfrecord_reader.h"
 #include "pipeline/input.h"
 #include "pipeline/test/support.h"
@@ -163,6 +166,104 @@ TEST(MakeTfrecords, RefusesANonEmptyFolderByDefault) {
   EXPECT_EQ(names_in(output.path()).size(), 5U + 1U + 1U);
   EXPECT_EQ(run({flag, "--shards=2", "--overwrite", source.path()}).status, 0);
   EXPECT_EQ(names_in(output.path()).size(), 2U + 1U + 1U) << "no shard of the first run is left";
+}
+
+/// The images of one pass over the training shards, with labels.
+struct Images {
+  std::vector<float> pixels;
+  std::vector<std::int32_t> labels;
+  std::int64_t seekable = 0;
+};
+
+Images images_of(const TemporaryFolder& folder, int threads) {
+  const InputSpec spec{.batch = 18, .height = 24, .width = 24, .num_classes = 3, .seed = 1};
+  const auto input = make_imagenet_input(spec, {.data_dir = folder.path(), .num_threads = threads});
+  const InputBatch batch = input->next();
+  return {.pixels = {batch.images, batch.images + 18 * 3 * 24 * 24},
+          .labels = {batch.labels, batch.labels + 18},
+          .seekable = input->statistics().seekable_images};
+}
+
+TEST(MakeTfrecords, RewritesShardsAsSeekableOnesWithTheSameImages) {
+  const TemporaryFolder source;
+  const TemporaryFolder plain;
+  const TemporaryFolder rewritten;
+  const TemporaryFolder direct;
+  draw_class_folders(source);
+  ASSERT_EQ(run({"--output_dir=" + plain.path().string(), "--shards=2", source.path()}).status, 0);
+  const Result result = run({"--output_dir=" + rewritten.path().string(), "--seekable",
+                             "--from_tfrecords=" + plain.path().string()});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("3 of 3 shards\n20 of 20 images are seekable\n"));
+  EXPECT_EQ(names_in(rewritten.path()), names_in(plain.path()));
+  EXPECT_EQ(test::read_file(rewritten.file("labels.txt")),
+            test::read_file(plain.file("labels.txt")));
+  ASSERT_EQ(
+      run({"--output_dir=" + direct.path().string(), "--shards=2", "--seekable", source.path()})
+          .status,
+      0);
+  const Images expected = images_of(plain, 2);
+  EXPECT_EQ(expected.seekable, 0);
+  for (const TemporaryFolder* folder : {&rewritten, &direct}) {
+    for (const int threads : {1, 2, 8}) {
+      const Images images = images_of(*folder, threads);
+      EXPECT_EQ(images.labels, expected.labels);
+      EXPECT_EQ(images.pixels, expected.pixels) << threads << " threads";
+      EXPECT_GE(images.seekable, 9);
+    }
+  }
+}
+
+TEST(MakeTfrecords, KeepsTheOtherFeaturesOfRewrittenRecords) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  const std::string jpeg = test::wavy_jpeg({.width = 40, .height = 30});
+  const std::string example = ExampleWriter()
+                                  .bytes("image/class/text", "a cat")
+                                  .bytes("image/encoded", jpeg)
+                                  .floats("image/object/bbox/xmin", std::array{0.25F})
+                                  .integer("image/class/label", 7)
+                                  .serialize();
+  test::write_shards(source, {.shards = 1}, {example, test::image_example("no JPEG", 1)});
+  const std::string from = "--from_tfrecords=" + source.path().string();
+  const std::string to = "--output_dir=" + output.path().string();
+  EXPECT_THAT(run({from, to, "--seekable"}).err,
+              HasSubstr("train-00000-of-00001: the record at byte "));
+  EXPECT_THAT(names_in(output.path()), testing::IsEmpty());
+
+  test::write_shards(source, {.shards = 1},
+                     {example, test::image_example(test::wavy_jpeg({.components = 1}), 1)});
+  const Result result = run({from, to, "--seekable"});
+  EXPECT_THAT(result.err, HasSubstr("1 of 2 images are seekable; the others are not in colour"));
+  TfRecordReader reader(output.file("train-00000-of-00001"));
+  ExampleScanner scanner(
+      {"image/encoded", "image/class/text", "image/object/bbox/xmin", "image/class/label"});
+  scanner.scan(reader.next()->data);
+  EXPECT_EQ(scanner.feature(0).bytes.at(0), rewrite_seekable(jpeg));
+  EXPECT_EQ(scanner.feature(1).bytes.at(0), "a cat");
+  EXPECT_EQ(scanner.feature(2).floats.at(0), 0.25F);
+  EXPECT_EQ(scanner.feature(3).ints.at(0), 7);
+}
+
+TEST(MakeTfrecords, RefusesWhatRewritingCannotDo) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  const std::string from = "--from_tfrecords=" + source.path().string();
+  const std::string to = "--output_dir=" + output.path().string();
+  const auto refusal = [](const std::vector<std::string>& words) {
+    const Result result = run(words);
+    EXPECT_EQ(result.status, 2);
+    return result.err;
+  };
+  EXPECT_THAT(refusal({from, to}), HasSubstr("--from_tfrecords rewrites images only with"));
+  EXPECT_THAT(refusal({from, to, "--seekable"}), HasSubstr("no train-*-of-*"));
+  EXPECT_THAT(refusal({from, to, "--seekable", "photos"}), HasSubstr("omit 'photos'"));
+  EXPECT_THAT(refusal({from, to, "--seekable", "--shards=3"}), HasSubstr("omit --shards"));
+  EXPECT_THAT(refusal({"--from_tfrecords=missing", to, "--seekable"}),
+              HasSubstr("No such file or directory"));
+  test::write_shards(source, {}, {test::image_example(test::wavy_jpeg({}), 1)});
+  EXPECT_THAT(refusal({from, "--output_dir=" + source.path().string(), "--seekable"}),
+              HasSubstr("are the same folder"));
 }
 
 TEST(MakeTfrecords, IsReproducible) {

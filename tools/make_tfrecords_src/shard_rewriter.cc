@@ -1,0 +1,162 @@
+#include "tools/make_tfrecords_src/shard_rewriter.h"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <ostream>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "models/base/threads.h"
+#include "pipeline/formats/example_scanner.h"
+#include "pipeline/formats/jpeg_rewriter.h"
+#include "pipeline/formats/tfrecord_reader.h"
+#include "pipeline/formats/tfrecord_writer.h"
+#include "pipeline/stages/shard_list.h"
+#include "tools/make_tfrecords_src/dataset_writer.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kImage = "image/encoded";
+
+std::vector<std::string> shards_in(const std::string& folder) {
+  std::error_code error;
+  std::vector<std::string> shards;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename();
+    if ((name.starts_with("train-") || name.starts_with("validation-")) &&
+        name.find("-of-") != std::string::npos) {
+      shards.push_back(entry.path());
+    }
+  }
+  if (error) {
+    throw UsageError(fmt::format("--from_tfrecords={}: {}", folder, error.message()));
+  }
+  if (shards.empty()) {
+    throw UsageError(fmt::format(
+        "--from_tfrecords={}: the folder has no train-*-of-* and no validation-*-of-*", folder));
+  }
+  std::sort(shards.begin(), shards.end());
+  return shards;
+}
+
+/// The record with a seekable JPEG; the record itself if its image cannot be seekable.
+std::string rewrite_record(const TfRecordView& record, ExampleScanner& scanner, bool& seekable) {
+  check_data_crc(record.data, record.data_masked_crc);
+  scanner.scan(record.data);
+  const FeatureView& image = scanner.feature(0);
+  if (image.bytes.size() != 1) {
+    throw DataError(fmt::format("{}: one byte string is required", kImage));
+  }
+  const auto rewritten = rewrite_seekable(image.bytes.front());
+  seekable = rewritten.has_value();
+  return seekable ? with_bytes(record.data, kImage, *rewritten) : std::string(record.data);
+}
+
+/// Takes shards until none is left or one failed. Any number of threads may run it.
+class Rewriting {
+ public:
+  Rewriting(std::vector<std::string> shards, fs::path output_dir, std::ostream& progress)
+      : shards_(std::move(shards)), output_dir_(std::move(output_dir)), progress_(progress) {}
+
+  void run() {
+    try {
+      while (const std::string* shard = take()) {
+        rewrite(*shard);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      error_ = error_ != nullptr ? error_ : std::current_exception();
+    }
+  }
+
+  /// Call it after all threads have ended. Throws the first error.
+  void finish() {
+    if (error_ != nullptr) {
+      std::rethrow_exception(error_);
+    }
+    progress_ << seekable_text(seekable_, images_);
+  }
+
+ private:
+  const std::string* take() {
+    const std::lock_guard lock(mutex_);
+    return error_ == nullptr && next_ < shards_.size() ? &shards_[next_++] : nullptr;
+  }
+
+  void rewrite(const std::string& shard) {
+    TfRecordReader reader(shard);
+    TfRecordWriter writer(output_dir_ / fs::path(shard).filename());
+    ExampleScanner scanner({kImage});
+    std::size_t images = 0;
+    std::size_t rewritten = 0;
+    while (const auto record = reader.next()) {
+      bool seekable = false;
+      try {
+        writer.write(rewrite_record(*record, scanner, seekable));
+      } catch (const DataError& error) {
+        throw DataError(
+            fmt::format("{}: the record at byte {}: {}", shard, record->offset, error.what()));
+      }
+      ++images;
+      rewritten += seekable ? 1 : 0;
+    }
+    writer.finish();
+    const std::lock_guard lock(mutex_);
+    images_ += images;
+    seekable_ += rewritten;
+    ++done_;
+    if (done_ * 10 / shards_.size() != (done_ - 1) * 10 / shards_.size()) {  // each tenth
+      progress_ << fmt::format("{} of {} shards\n", done_, shards_.size());
+    }
+  }
+
+  const std::vector<std::string> shards_;
+  const fs::path output_dir_;
+  std::ostream& progress_;
+  std::mutex mutex_;
+  std::size_t next_ = 0;
+  std::size_t done_ = 0;
+  std::size_t images_ = 0;
+  std::size_t seekable_ = 0;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+void rewrite_shards(const std::string& folder, const std::string& output_dir, bool overwrite,
+                    std::ostream& progress) {
+  std::vector<std::string> shards = shards_in(folder);
+  std::error_code error;
+  if (fs::equivalent(folder, output_dir, error)) {
+    throw UsageError("--from_tfrecords and --output_dir are the same folder; give a new one");
+  }
+  prepare_folder(output_dir, overwrite);
+  const auto threads =
+      std::min(shards.size(), static_cast<std::size_t>(std::max(usable_processors(), 1)));
+  Rewriting rewriting(std::move(shards), output_dir, progress);
+  {
+    std::vector<std::jthread> workers;
+    for (std::size_t i = 0; i < threads; ++i) {
+      workers.emplace_back([&] { rewriting.run(); });
+    }
+  }
+  rewriting.finish();
+  const fs::path labels = fs::path(folder) / "labels.txt";
+  if (fs::exists(labels, error)) {
+    fs::copy_file(labels, fs::path(output_dir) / "labels.txt", fs::copy_options::overwrite_existing,
+                  error);
+    if (error) {
+      throw WriteError(fmt::format("{}/labels.txt: {}", output_dir, error.message()));
+    }
+  }
+}
+
+}  // namespace bench
