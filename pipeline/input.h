@@ -104,7 +104,7 @@ struct InputStatistics {
   ThreadTimes preparing{};                   ///< parse, decode and resize: `threads` threads
   std::uint64_t record_bytes = 0;            ///< payload of the prepared records
   std::int64_t jpeg_warnings = 0;            ///< defects that libjpeg reported but decoded
-  std::int64_t seekable_images = 0;          ///< decoded only where the window is
+  std::int64_t seekable_images = 0;          ///< restart markers allow partial decoding
   std::int64_t grey_images = 0;              ///< expanded to colour
   std::int64_t cmyk_images = 0;              ///< converted to RGB
   int threads = 0;                           ///< threads that prepare images

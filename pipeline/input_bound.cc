@@ -125,9 +125,11 @@ std::string remedy(const InputVerdict& verdict, const InputInterval& interval) {
                      interval.shares_processors ? " for the input" : "", interval.processors);
 }
 
-/// True if most images are in colour and could be rewritten, but are not.
-bool can_be_seekable(const InputStatistics& done) {
-  return 2 * (done.seekable_images + done.grey_images + done.cmyk_images) < done.images_prepared;
+/// True if most images could be rewritten as seekable JPEGs, but are not, and that would help.
+bool should_be_seekable(const InputInterval& interval) {
+  const InputStatistics& done = interval.done;
+  return interval.crops_first &&
+         2 * (done.seekable_images + done.grey_images + done.cmyk_images) < done.images_prepared;
 }
 
 /// The sentence if neither the input nor the device has enough processors.
@@ -212,7 +214,7 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
                          work_of(verdict.bound), percent(share_of(verdict.bound, interval.done)),
                          threads_text(interval.done.threads), speed, gain,
                          remedy(verdict, interval),
-                         verdict.bound == InputBound::decode && can_be_seekable(interval.done)
+                         verdict.bound == InputBound::decode && should_be_seekable(interval)
                              ? "; seekable JPEGs decode faster (make_tfrecords --seekable)"
                              : "");
     case InputBound::reading:

@@ -34,6 +34,8 @@ struct InputInterval {
   int processors = 1;
   /// The device computes on the same processors.
   bool shares_processors = false;
+  /// Images are cropped before they are decoded.
+  bool crops_first = true;
 };
 
 struct InputVerdict {

@@ -20,7 +20,8 @@ std::optional<InputInterval> input_interval(const RunSettings& settings,
                        .wall = session.wall,
                        .waited = held_up_by_input(session),
                        .processors = processors,
-                       .shares_processors = settings.execution.device == RunDevice::cpu};
+                       .shares_processors = settings.execution.device == RunDevice::cpu,
+                       .crops_first = settings.workload.input.dataset->fuse_decode_and_crop};
 }
 
 void print_input_bound(const RunSettings& settings, const SessionResult& session, int processors,

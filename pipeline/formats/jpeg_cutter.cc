@@ -6,6 +6,7 @@ namespace bench {
 namespace {
 
 // Markers of ITU-T T.81, table B.1, after their byte 0xFF.
+constexpr unsigned kTemporary = 0x01;
 constexpr unsigned kBaseline = 0xC0;  // SOF0, the frame's header
 constexpr unsigned kExtended = 0xC1;  // SOF1
 constexpr unsigned kTables = 0xC4;    // DHT
@@ -68,6 +69,9 @@ std::optional<SeekableJpeg> read_seekable(std::string_view jpeg) {
     if (marker == 0xFF) {  // a fill byte
       ++place;
       continue;
+    }
+    if (marker <= kTemporary || (marker >= kFirstRestart && marker <= kEnd)) {
+      return std::nullopt;  // It has no length.
     }
     const std::size_t begin = place + 2;
     const std::size_t length = word_at(jpeg, begin);

@@ -1,6 +1,7 @@
 #include "pipeline/formats/jpeg_decoder.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -115,14 +116,30 @@ struct JpegDecoder::State {
   std::int64_t warnings = 0;
   std::int64_t seekable = 0;
   std::string_view jpeg{};  ///< as opened
+  std::size_t scan = 0;     ///< where its entropy-coded data begin
   JpegCutter cutter{};
+
+  /// The parts of the opened image if it is seekable, as libjpeg has read its header too.
+  [[nodiscard]] std::optional<SeekableJpeg> parts() const {
+    auto found = info.restart_interval > 0 ? read_seekable(jpeg) : std::nullopt;
+    const bool agrees = found && found->width == static_cast<int>(info.image_width) &&
+                        found->height == static_cast<int>(info.image_height) &&
+                        found->interval == static_cast<int>(info.restart_interval) &&
+                        found->scan == scan;
+    return agrees ? found : std::nullopt;
+  }
 
   /// Opens a smaller JPEG in place of a seekable one, and returns the place of the window in it.
   PixelWindow cut(const PixelWindow& window) {
-    const bool whole = window.width == static_cast<int>(info.image_width) &&
-                       window.height == static_cast<int>(info.image_height);
-    const auto parts = info.restart_interval > 0 && !whole ? read_seekable(jpeg) : std::nullopt;
-    const auto cut = parts ? cutter.cut(jpeg, *parts, window, kMarginPixels) : std::nullopt;
+    const auto seekable_parts = parts();
+    if (!seekable_parts) {
+      return window;
+    }
+    if (window.width == seekable_parts->width && window.height == seekable_parts->height) {
+      ++seekable;
+      return window;
+    }
+    const auto cut = cutter.cut(jpeg, *seekable_parts, window, kMarginPixels);
     if (!cut) {
       return window;
     }
@@ -165,9 +182,9 @@ JpegHeader JpegDecoder::open(std::string_view jpeg) {
   state.jpeg = jpeg;
   // An end marker cannot occur within entropy-coded data, so it marks the true end. Without this
   // check, a window above the end of truncated data would decode without an error.
-  const std::size_t scan_start = jpeg.size() - state.info.src->bytes_in_buffer;
+  state.scan = jpeg.size() - state.info.src->bytes_in_buffer;
   const std::size_t end = jpeg.rfind("\xff\xd9");
-  if (end == std::string_view::npos || end < scan_start) {
+  if (end == std::string_view::npos || end < state.scan) {
     throw DataError("the JPEG is truncated: it has no end-of-image marker");
   }
   const std::int64_t pixels = std::int64_t{state.info.image_width} * state.info.image_height;

@@ -35,7 +35,8 @@ class JpegDecoder {
   JpegHeader open(std::string_view jpeg);
 
   /// Returns the pixels of a window of the opened image, equal to the same window of the whole
-  /// decoded image. Of a seekable image, only the intervals of the window are decoded. Grey is
+  /// decoded image. For a seekable image, it
+  /// decodes only the intervals that the window touches. Grey is
   /// expanded; CMYK and YCCK are converted, including Adobe's inverted inks. The result is valid
   /// until the next open(). `wanted` must be within the image and not empty. Call it once per
   /// open().
@@ -43,7 +44,7 @@ class JpegDecoder {
 
   /// The number of libjpeg's warnings about pixels that it decoded anyway, since construction.
   [[nodiscard]] std::int64_t warnings() const;
-  /// The number of images of which only the intervals of the window were decoded (jpeg_cutter.h).
+  /// The number of seekable images (jpeg_cutter.h) that were decoded.
   [[nodiscard]] std::int64_t seekable() const;
 
  private:

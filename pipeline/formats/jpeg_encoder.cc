@@ -31,8 +31,10 @@ bool encode(jpeg_compress_struct& info, LibjpegErrors& errors, const JpegSource&
   jpeg_set_defaults(&info);
   jpeg_set_quality(&info, encoding.quality, TRUE);
   if (info.in_color_space == JCS_RGB) {
-    info.comp_info[0].h_samp_factor = encoding.chroma_across;
-    info.comp_info[0].v_samp_factor = encoding.chroma_down;
+    for (std::size_t i = 0; i < encoding.sampling.size(); ++i) {
+      info.comp_info[i].h_samp_factor = encoding.sampling[i].across;
+      info.comp_info[i].v_samp_factor = encoding.sampling[i].down;
+    }
   }
   if (encoding.progressive) {
     jpeg_simple_progression(&info);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -14,11 +15,16 @@ struct JpegSource {
   int components = 3;  ///< 1 grey, 3 RGB, 4 CMYK (inverted, marked as Adobe's)
 };
 
+/// The samples of a component, relative to those of the others: 1 to 4 across and down.
+struct JpegSampling {
+  int across = 1;
+  int down = 1;
+};
+
 struct JpegEncoding {
   int quality = 95;  ///< 1 to 100
-  /// Pixels per chroma sample, across and down: 2 and 2 are 4:2:0, 1 and 1 are 4:4:4. Only for RGB.
-  int chroma_across = 2;
-  int chroma_down = 2;
+  /// The components are luma, blue and red chroma; only for RGB. The default is 4:2:0.
+  std::array<JpegSampling, 3> sampling{{{2, 2}, {1, 1}, {1, 1}}};
   bool progressive = false;
 };
 

@@ -1,18 +1,17 @@
 #include "pipeline/formats/jpeg_rewriter.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
-#include "models/base/errors.h"
-#include "pipeline/formats/jpeg_decoder.h"
 #include "pipeline/formats/libjpeg_errors.h"
 
 namespace bench {
 namespace {
 
 constexpr int kComponents = 3;
-/// Shorter intervals make decoding faster and files larger.
-constexpr unsigned kBestInterval = 2;
+/// All coefficients of an image are in memory at once.
+constexpr std::int64_t kMostPixels = std::int64_t{1} << 25U;
 constexpr unsigned kLongestMarker = 0xFFFF;
 constexpr int kApplicationMarkers = 16;
 
@@ -26,15 +25,9 @@ struct Rewriting {
   bool written = false;
 };
 
-/// The interval nearest to the best one that divides a row of `count` MCUs.
-unsigned interval_for(unsigned count) {
-  for (unsigned distance = 0;; ++distance) {
-    for (const unsigned interval : {kBestInterval - distance, kBestInterval + distance}) {
-      if (interval > 0 && interval <= count && count % interval == 0) {
-        return interval;
-      }
-    }
-  }
+/// Shorter intervals make decoding faster and files larger.
+unsigned interval_for(unsigned mcus_per_row) {
+  return mcus_per_row % 2 == 0 ? 2 : mcus_per_row % 3 == 0 ? 3 : 1;
 }
 
 /// True for the markers that libjpeg itself writes: JFIF's and Adobe's.
@@ -46,11 +39,10 @@ bool is_written_already(const jpeg_compress_struct& out, const jpeg_marker_struc
          (out.write_Adobe_marker != 0 && marker.marker == JPEG_APP0 + 14 && begins("Adobe", 5));
 }
 
-/// Returns false with a message after an error. Writes nothing if the image is
-/// not to be rewritten.
-bool rewrite(Rewriting& all, std::string_view jpeg) {
+/// Sets `written` unless the image is not to be rewritten, or libjpeg fails.
+void rewrite(Rewriting& all, std::string_view jpeg) {
   if (setjmp(all.errors.return_point) != 0) {
-    return false;
+    return;
   }
   jpeg_decompress_struct& in = all.in;
   jpeg_compress_struct& out = all.out;
@@ -64,12 +56,12 @@ bool rewrite(Rewriting& all, std::string_view jpeg) {
   jpeg_mem_src(&in, reinterpret_cast<const unsigned char*>(jpeg.data()), jpeg.size());
   jpeg_read_header(&in, TRUE);
   const auto pixels = static_cast<std::int64_t>(in.image_width) * in.image_height;
-  if (in.num_components != kComponents || pixels > JpegDecoder::kMostPixels) {
-    return true;
+  if (in.num_components != kComponents || pixels > kMostPixels) {
+    return;
   }
   jvirt_barray_ptr* const coefficients = jpeg_read_coefficients(&in);
   if (all.errors.base.num_warnings > 0) {
-    return true;
+    return;
   }
   jpeg_copy_critical_parameters(&in, &out);
   out.optimize_coding = TRUE;
@@ -86,7 +78,6 @@ bool rewrite(Rewriting& all, std::string_view jpeg) {
   jpeg_finish_compress(&out);
   jpeg_finish_decompress(&in);
   all.written = true;
-  return true;
 }
 
 }  // namespace
@@ -102,7 +93,7 @@ std::optional<std::string> rewrite_seekable(std::string_view jpeg) {
   auto* const begin = reinterpret_cast<unsigned char*>(buffer.data());
   all.bytes = begin;
   all.size = buffer.size();
-  const bool good = rewrite(all, jpeg);
+  rewrite(all, jpeg);
   jpeg_destroy_compress(&all.out);
   jpeg_destroy_decompress(&all.in);
   std::optional<std::string> result;
@@ -111,9 +102,6 @@ std::optional<std::string> rewrite_seekable(std::string_view jpeg) {
   }
   if (all.bytes != begin) {
     std::free(all.bytes);
-  }
-  if (!good) {
-    throw DataError(fmt::format("cannot read the JPEG: {}", all.errors.message));
   }
   return result;
 }

@@ -7,10 +7,12 @@
 namespace bench {
 
 /// Rewrites a colour JPEG so that a window can be decoded without the rest (jpeg_cutter.h). The
-/// result is baseline, with a restart marker about every second MCU and Huffman tables that fit the
-/// image. The coefficients and the file's other data (Exif, colour profile) stay the same. Returns
-/// nothing if the image does not have three components, or if libjpeg warns of a defect. Throws
-/// DataError with the reason, but without the file, if the JPEG is incomplete.
+/// result is baseline, and its Huffman tables fit the image. It has a restart marker every second
+/// MCU; every third or every one, if that does not divide a row. The coefficients and the markers
+/// for applications (Exif, colour profile) stay the same. Data after the image are dropped.
+///
+/// Returns nothing if the JPEG does not have three components, has more than 2^25 pixels, or
+/// libjpeg reports a defect. Use the JPEG as it is then.
 std::optional<std::string> rewrite_seekable(std::string_view jpeg);
 
 }  // namespace bench

@@ -56,6 +56,8 @@ TfRecordWriter::TfRecordWriter(std::string path) : path_(std::move(path)) {
 TfRecordWriter::~TfRecordWriter() {
   if (file_ >= 0) {
     ::close(file_);
+  }
+  if (!temporary_.empty()) {
     ::unlink(temporary_.c_str());
   }
 }
@@ -82,12 +84,22 @@ void TfRecordWriter::flush() {
   pending_.clear();
 }
 
-void TfRecordWriter::finish() {
+void TfRecordWriter::close() {
   flush();
-  if (::fsync(file_) != 0 || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (::fsync(file_) != 0) {
     throw write_error(path_);
   }
   ::close(std::exchange(file_, -1));
+}
+
+void TfRecordWriter::finish() {
+  if (file_ >= 0) {
+    close();
+  }
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    throw write_error(path_);
+  }
+  temporary_.clear();
 }
 
 }  // namespace bench

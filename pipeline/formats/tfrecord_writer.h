@@ -23,7 +23,11 @@ class TfRecordWriter {
 
   /// Appends one record. Throws WriteError.
   void write(std::string_view data);
-  /// Flushes to the disk and renames. Throws WriteError. Call it once, last.
+  /// Flushes to the disk and closes the file, which keeps its temporary name. Throws WriteError.
+  /// Nothing but finish() may follow.
+  void close();
+  /// Renames the file, which it closes before unless close() did. Throws WriteError. Call it once,
+  /// last.
   void finish();
 
  private:

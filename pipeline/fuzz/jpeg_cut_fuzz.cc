@@ -80,14 +80,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<std::string> fuzz_seeds() {
   std::vector<std::string> seeds;
   const std::string window("\x15\x13\x10\x20", 4);
-  for (const int across : {1, 2}) {
+  for (const int across : {1, 2, 4}) {
     for (const int down : {1, 2}) {
       std::vector<std::uint8_t> samples;
       for (int i = 0; i < 70 * 53 * 3; ++i) {
         samples.push_back(static_cast<std::uint8_t>(i * i / 7));
       }
       const std::string jpeg = bench::encode_jpeg({.samples = samples, .width = 70, .height = 53},
-                                                  {.chroma_across = across, .chroma_down = down});
+                                                  {.sampling = {{{across, down}, {}, {}}}});
       seeds.push_back(window + jpeg);
       seeds.push_back(window + bench::rewrite_seekable(jpeg).value_or(jpeg));
     }

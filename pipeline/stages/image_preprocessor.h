@@ -52,7 +52,7 @@ class ImagePreprocessor {
 
   /// The number of warnings that the decoder has given so far.
   [[nodiscard]] std::int64_t warnings() const { return decoder_.warnings(); }
-  /// The number of seekable images of which it has decoded only the window so far.
+  /// The number of seekable images that it has decoded so far.
   [[nodiscard]] std::int64_t seekable() const { return decoder_.seekable(); }
 
  private:

@@ -46,6 +46,11 @@ std::vector<std::string> matching_files(const std::string& folder, const std::st
 
 }  // namespace
 
+bool is_shard_name(std::string_view name) {
+  return (name.starts_with("train-") || name.starts_with("validation-")) &&
+         name.find("-of-") != std::string_view::npos;
+}
+
 std::string_view shard_prefix(bool training) { return training ? "train" : "validation"; }
 
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix) {

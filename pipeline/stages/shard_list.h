@@ -20,6 +20,9 @@ std::vector<std::string> find_shards(const std::string& folder, std::string_view
 /// find_shards().
 std::vector<std::string> find_matching_files(const std::string& folder, const std::string& pattern);
 
+/// True for the name of a shard of either subset: train-*-of-* or validation-*-of-*.
+bool is_shard_name(std::string_view name);
+
 /// The prefix of a subset's shard names: train or validation.
 std::string_view shard_prefix(bool training);
 

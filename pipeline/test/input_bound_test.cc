@@ -122,6 +122,9 @@ TEST(InputVerdict, IsDescribedWithItsRemedy) {
   InputInterval interval = busy_interval();
   interval.done.seekable_images = 900;
   EXPECT_THAT(sentence_of(interval), EndsWith("--datasets_num_private_threads=10 would suffice"));
+  interval.done.seekable_images = 0;
+  interval.crops_first = false;
+  EXPECT_THAT(sentence_of(interval), EndsWith("--datasets_num_private_threads=10 would suffice"));
   interval.processors = 2;
   EXPECT_THAT(sentence_of(interval),
               HasSubstr("that needs about 10 processors, and this process may use 2"));

@@ -64,7 +64,7 @@ TEST(JpegDecoder, DecodesAWindowExactlyAsTheSameWindowOfTheWholeImage) {
           test::Picture drawn = picture;
           drawn.components = components;
           const std::string jpeg = test::wavy_jpeg(
-              drawn, {.chroma_across = halve, .chroma_down = halve, .progressive = progressive});
+              drawn, {.sampling = {{{halve, halve}, {}, {}}}, .progressive = progressive});
           JpegDecoder decoder(dct);
           const std::vector<int> whole = decode(decoder, jpeg, everything);
           for (int round = 0; round < 60; ++round) {
@@ -89,8 +89,7 @@ TEST(JpegDecoder, DecodesAWindowExactlyAsTheSameWindowOfTheWholeImage) {
 TEST(JpegDecoder, GivesBackThePictureAsFarAsTheEncodingKeepsIt) {
   const test::Picture picture{.width = 40, .height = 30};
   const auto samples = test::wavy_samples(picture);
-  const std::string jpeg =
-      test::wavy_jpeg(picture, {.quality = 100, .chroma_across = 1, .chroma_down = 1});
+  const std::string jpeg = test::wavy_jpeg(picture, {.quality = 100, .sampling = {}});
   JpegDecoder decoder(DctMethod::accurate);
   const auto pixels = decode(decoder, jpeg, {.x = 0, .y = 0, .width = 40, .height = 30});
   EXPECT_LE(largest_difference(pixels, {samples.begin(), samples.end()}), 4);

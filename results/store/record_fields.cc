@@ -76,10 +76,12 @@ void add_processes(Fields& fields, const json& record) {
   }
 }
 
-/// Records without the number have no seekable images.
+/// Ordinary datasets may have a few seekable images. Records without the number have none.
 void add_seekable(Fields& fields, const json& record) {
-  const json* images = member_at(record, "input.seekable");
-  if (images != nullptr && images->is_number() && *images > 0) {
+  const json* images = member_at(record, "input.images");
+  const json* seekable = member_at(record, "input.seekable");
+  if (images != nullptr && images->is_number() && seekable != nullptr && seekable->is_number() &&
+      2 * seekable->get<double>() > images->get<double>()) {
     fields["input.seekable"] = "true";
   }
 }

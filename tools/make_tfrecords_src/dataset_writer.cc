@@ -1,12 +1,13 @@
 #include "tools/make_tfrecords_src/dataset_writer.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <ostream>
-#include <set>
 #include <system_error>
 #include <utility>
 
@@ -14,7 +15,7 @@
 #include "pipeline/formats/example_writer.h"
 #include "pipeline/formats/jpeg_decoder.h"
 #include "pipeline/formats/jpeg_rewriter.h"
-#include "pipeline/formats/tfrecord_writer.h"
+#include "pipeline/stages/shard_list.h"
 #include "tools/make_tfrecords_src/shuffle.h"
 
 namespace bench {
@@ -62,19 +63,31 @@ std::string serialize(const SourceImage& image, const std::string& class_name, J
       .serialize();
 }
 
-/// Removes shards of an earlier run that this run has not replaced.
-void remove_others(const std::string& folder, const std::set<std::string>& written) {
-  std::vector<fs::path> stale;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename();
-    const bool shard = (name.starts_with("train-") || name.starts_with("validation-")) &&
-                       name.find("-of-") != std::string::npos;
-    if (shard && !written.contains(name)) {
-      stale.push_back(entry.path());
-    }
+/// True for the temporary file of a shard (tfrecord_writer.cc) whose program no longer runs.
+bool is_abandoned(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  if (!name.starts_with('.') || dot == 0 || !is_shard_name(name.substr(1))) {
+    return false;
   }
-  for (const fs::path& path : stale) {
-    fs::remove(path);
+  const int process = std::atoi(name.c_str() + dot + 1);
+  return process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
+}
+
+/// Removes the files of a folder whose names `is_stale` accepts.
+template <class IsStale>
+void remove_files(const std::string& folder, const IsStale& is_stale) {
+  try {
+    std::vector<fs::path> stale;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (is_stale(entry.path().filename().string())) {
+        stale.push_back(entry.path());
+      }
+    }
+    for (const fs::path& path : stale) {
+      fs::remove(path);
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw WriteError(fmt::format("{}: cannot remove an old file: {}", folder, error.what()));
   }
 }
 
@@ -103,6 +116,7 @@ void prepare_folder(const std::string& output_dir, bool overwrite) {
   if (error) {
     throw WriteError(fmt::format("{}: cannot create the folder: {}", output_dir, error.message()));
   }
+  remove_files(output_dir, is_abandoned);
   if (!overwrite && !fs::is_empty(output_dir, error)) {
     throw UsageError(fmt::format(
         "--output_dir={}: the folder is not empty; give an empty or new folder, or add --overwrite",
@@ -110,9 +124,21 @@ void prepare_folder(const std::string& output_dir, bool overwrite) {
   }
 }
 
+void finish_shards(const std::string& output_dir,
+                   const std::vector<std::unique_ptr<TfRecordWriter>>& writers,
+                   const std::set<std::string>& names) {
+  for (const auto& writer : writers) {
+    writer->finish();
+  }
+  remove_files(output_dir, [&](const std::string& name) {
+    return is_shard_name(name) && !names.contains(name);
+  });
+}
+
 std::string seekable_text(std::size_t seekable, std::size_t all) {
-  return fmt::format("{} of {} images are seekable{}\n", seekable, all,
-                     seekable < all ? "; the others are not in colour, or have defects" : "");
+  return fmt::format(
+      "{} of {} images are seekable{}\n", seekable, all,
+      seekable < all ? "; the others are copied: grey, CMYK, very large or defective" : "");
 }
 
 void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& progress) {
@@ -154,15 +180,7 @@ void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& pro
       }
     }
   }
-  for (const auto& writer : writers) {
-    writer->finish();
-  }
-  try {
-    remove_others(options.output_dir, names);
-  } catch (const fs::filesystem_error& error) {
-    throw WriteError(
-        fmt::format("{}: cannot remove an old shard: {}", options.output_dir, error.what()));
-  }
+  finish_shards(options.output_dir, writers, names);
   write_labels(options.output_dir, set.class_names);
   if (options.seekable) {
     progress << seekable_text(seekable, total);

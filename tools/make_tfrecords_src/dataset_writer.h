@@ -1,8 +1,12 @@
 #pragma once
 
 #include <iosfwd>
+#include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "pipeline/formats/tfrecord_writer.h"
 #include "tools/make_tfrecords_src/source_set.h"
 
 namespace bench {
@@ -15,10 +19,16 @@ struct WriteOptions {
   bool seekable = false;   ///< rewrite JPEGs, see pipeline/formats/jpeg_rewriter.h
 };
 
-/// Creates the output folder. Throws UsageError if it is not empty, unless `overwrite`.
+/// Creates the output folder, and removes temporary shards of programs that no longer run. Throws
+/// UsageError if it is not empty, unless `overwrite`.
 void prepare_folder(const std::string& output_dir, bool overwrite);
 
-/// "80 of 100 images are seekable; the others are not in colour, or have defects".
+/// Gives the shards their names, and removes other shards. Throws WriteError.
+void finish_shards(const std::string& output_dir,
+                   const std::vector<std::unique_ptr<TfRecordWriter>>& writers,
+                   const std::set<std::string>& names);
+
+/// "80 of 100 images are seekable; the others are copied: ...", as a line.
 std::string seekable_text(std::size_t seekable, std::size_t all);
 
 /// Writes train-*-of-*, validation-*-of-* (if there are validation images) and labels.txt. The

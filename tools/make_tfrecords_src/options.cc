@@ -36,6 +36,9 @@ constexpr std::array kOptions = {
 
 /// Refuses what has no meaning with --from_tfrecords.
 void check_rewriting(const Arguments& arguments, bool seekable) {
+  if (arguments.text("from_tfrecords").empty()) {
+    throw UsageError("--from_tfrecords is empty; give a folder with train-*-of-*");
+  }
   if (!seekable) {
     throw UsageError("--from_tfrecords rewrites images only with --seekable: add it");
   }
@@ -46,7 +49,7 @@ void check_rewriting(const Arguments& arguments, bool seekable) {
   for (const char* name : {"shards", "validation_shards", "validation_fraction", "jpeg_quality"}) {
     if (arguments.has(name)) {
       throw UsageError(
-          fmt::format("--from_tfrecords keeps shards and images as they are, so omit --{}", name));
+          fmt::format("--from_tfrecords keeps the shards and their labels, so omit --{}", name));
     }
   }
 }
@@ -97,7 +100,7 @@ MakeOptions parse_options(std::span<const std::string> words) {
   if (options.output_dir.empty()) {
     throw UsageError("--output_dir is missing; give --output_dir=DIR");
   }
-  if (!options.from_tfrecords.empty()) {
+  if (arguments.has("from_tfrecords")) {
     check_rewriting(arguments, options.seekable);
   }
   options.validation_shards = arguments.has("validation_shards")

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <ostream>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -26,13 +29,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kImage = "image/encoded";
 
-std::vector<std::string> shards_in(const std::string& folder) {
+/// Sorted by name.
+std::vector<fs::path> shards_in(const std::string& folder) {
   std::error_code error;
-  std::vector<std::string> shards;
+  std::vector<fs::path> shards;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename();
-    if ((name.starts_with("train-") || name.starts_with("validation-")) &&
-        name.find("-of-") != std::string::npos) {
+    if (is_shard_name(entry.path().filename().string())) {
       shards.push_back(entry.path());
     }
   }
@@ -63,12 +65,15 @@ std::string rewrite_record(const TfRecordView& record, ExampleScanner& scanner, 
 /// Takes shards until none is left or one failed. Any number of threads may run it.
 class Rewriting {
  public:
-  Rewriting(std::vector<std::string> shards, fs::path output_dir, std::ostream& progress)
-      : shards_(std::move(shards)), output_dir_(std::move(output_dir)), progress_(progress) {}
+  Rewriting(std::vector<fs::path> shards, std::string output_dir, std::ostream& progress)
+      : shards_(std::move(shards)),
+        output_dir_(std::move(output_dir)),
+        progress_(progress),
+        writers_(shards_.size()) {}
 
   void run() {
     try {
-      while (const std::string* shard = take()) {
+      while (const auto shard = take()) {
         rewrite(*shard);
       }
     } catch (...) {
@@ -82,18 +87,25 @@ class Rewriting {
     if (error_ != nullptr) {
       std::rethrow_exception(error_);
     }
+    std::set<std::string> names;
+    for (const fs::path& shard : shards_) {
+      names.insert(shard.filename());
+    }
+    finish_shards(output_dir_, writers_, names);
     progress_ << seekable_text(seekable_, images_);
   }
 
  private:
-  const std::string* take() {
+  std::optional<std::size_t> take() {
     const std::lock_guard lock(mutex_);
-    return error_ == nullptr && next_ < shards_.size() ? &shards_[next_++] : nullptr;
+    return error_ == nullptr && next_ < shards_.size() ? std::optional(next_++) : std::nullopt;
   }
 
-  void rewrite(const std::string& shard) {
+  void rewrite(std::size_t index) {
+    const fs::path& shard = shards_[index];
     TfRecordReader reader(shard);
-    TfRecordWriter writer(output_dir_ / fs::path(shard).filename());
+    writers_[index] = std::make_unique<TfRecordWriter>(fs::path(output_dir_) / shard.filename());
+    TfRecordWriter& writer = *writers_[index];
     ExampleScanner scanner({kImage});
     std::size_t images = 0;
     std::size_t rewritten = 0;
@@ -102,13 +114,13 @@ class Rewriting {
       try {
         writer.write(rewrite_record(*record, scanner, seekable));
       } catch (const DataError& error) {
-        throw DataError(
-            fmt::format("{}: the record at byte {}: {}", shard, record->offset, error.what()));
+        throw DataError(fmt::format("{}: the record at byte {}: {}", shard.string(), record->offset,
+                                    error.what()));
       }
       ++images;
       rewritten += seekable ? 1 : 0;
     }
-    writer.finish();
+    writer.close();
     const std::lock_guard lock(mutex_);
     images_ += images;
     seekable_ += rewritten;
@@ -118,9 +130,10 @@ class Rewriting {
     }
   }
 
-  const std::vector<std::string> shards_;
-  const fs::path output_dir_;
+  const std::vector<fs::path> shards_;
+  const std::string output_dir_;
   std::ostream& progress_;
+  std::vector<std::unique_ptr<TfRecordWriter>> writers_;  ///< of the shards
   std::mutex mutex_;
   std::size_t next_ = 0;
   std::size_t done_ = 0;
@@ -133,7 +146,7 @@ class Rewriting {
 
 void rewrite_shards(const std::string& folder, const std::string& output_dir, bool overwrite,
                     std::ostream& progress) {
-  std::vector<std::string> shards = shards_in(folder);
+  std::vector<fs::path> shards = shards_in(folder);
   std::error_code error;
   if (fs::equivalent(folder, output_dir, error)) {
     throw UsageError("--from_tfrecords and --output_dir are the same folder; give a new one");
@@ -150,11 +163,12 @@ void rewrite_shards(const std::string& folder, const std::string& output_dir, bo
   }
   rewriting.finish();
   const fs::path labels = fs::path(folder) / "labels.txt";
+  const fs::path copy = fs::path(output_dir) / "labels.txt";
+  fs::remove(copy, error);
   if (fs::exists(labels, error)) {
-    fs::copy_file(labels, fs::path(output_dir) / "labels.txt", fs::copy_options::overwrite_existing,
-                  error);
+    fs::copy_file(labels, copy, error);
     if (error) {
-      throw WriteError(fmt::format("{}/labels.txt: {}", output_dir, error.message()));
+      throw WriteError(fmt::format("{}: {}", copy.string(), error.message()));
     }
   }
 }

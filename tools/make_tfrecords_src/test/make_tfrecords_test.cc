@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -224,17 +226,14 @@ TEST(MakeTfrecords, KeepsTheOtherFeaturesOfRewrittenRecords) {
                                   .floats("image/object/bbox/xmin", std::array{0.25F})
                                   .integer("image/class/label", 7)
                                   .serialize();
-  test::write_shards(source, {.shards = 1}, {example, test::image_example("no JPEG", 1)});
   const std::string from = "--from_tfrecords=" + source.path().string();
   const std::string to = "--output_dir=" + output.path().string();
-  EXPECT_THAT(run({from, to, "--seekable"}).err,
-              HasSubstr("train-00000-of-00001: the record at byte "));
-  EXPECT_THAT(names_in(output.path()), testing::IsEmpty());
-
-  test::write_shards(source, {.shards = 1},
-                     {example, test::image_example(test::wavy_jpeg({.components = 1}), 1)});
+  const std::string grey = test::wavy_jpeg({.components = 1});
+  test::write_shards(
+      source, {.shards = 1},
+      {example, test::image_example(grey, 1), test::image_example(jpeg.substr(0, 500), 1)});
   const Result result = run({from, to, "--seekable"});
-  EXPECT_THAT(result.err, HasSubstr("1 of 2 images are seekable; the others are not in colour"));
+  EXPECT_THAT(result.err, HasSubstr("1 of 3 images are seekable; the others are copied: grey"));
   TfRecordReader reader(output.file("train-00000-of-00001"));
   ExampleScanner scanner(
       {"image/encoded", "image/class/text", "image/object/bbox/xmin", "image/class/label"});
@@ -243,9 +242,50 @@ TEST(MakeTfrecords, KeepsTheOtherFeaturesOfRewrittenRecords) {
   EXPECT_EQ(scanner.feature(1).bytes.at(0), "a cat");
   EXPECT_EQ(scanner.feature(2).floats.at(0), 0.25F);
   EXPECT_EQ(scanner.feature(3).ints.at(0), 7);
+  scanner.scan(reader.next()->data);
+  EXPECT_EQ(scanner.feature(0).bytes.at(0), grey);
 }
 
-TEST(MakeTfrecords, RefusesWhatRewritingCannotDo) {
+TEST(MakeTfrecords, RewritesAllShardsOrNone) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  const std::string good = test::image_example(test::wavy_jpeg({}), 1);
+  const auto rewrite = [&] {
+    return run({"--from_tfrecords=" + source.path().string(),
+                "--output_dir=" + output.path().string(), "--seekable", "--overwrite"});
+  };
+  test::write_shards(source, {.shards = 4}, {good, good, good, good});
+  test::write_file(source.file("labels.txt"), "1\ta\n");
+  EXPECT_EQ(rewrite().status, 0);
+  const std::vector<std::string> four = names_in(output.path());
+  EXPECT_EQ(four.size(), 5U);
+
+  test::write_shards(source, {.shards = 4}, {good, good, good, "no Example"});
+  const Result failed = rewrite();
+  EXPECT_EQ(failed.status, 2);
+  EXPECT_THAT(failed.err, HasSubstr("train-00003-of-00004: the record at byte 0: "));
+  EXPECT_EQ(names_in(output.path()), four) << "nothing has changed";
+
+  for (const std::string& name : names_in(source.path())) fs::remove(source.file(name));
+  test::write_shards(source, {.shards = 2}, {good, good});
+  EXPECT_EQ(rewrite().status, 0);
+  EXPECT_EQ(names_in(output.path()).size(), 2U) << "the shards and labels of before are removed";
+}
+
+TEST(MakeTfrecords, RemovesWhatAKilledRunLeft) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  draw_class_folders(source);
+  const pid_t ended = fork();
+  if (ended == 0) _exit(0);
+  waitpid(ended, nullptr, 0);
+  const std::string abandoned = fmt::format(".train-00000-of-00008.{}", ended);
+  test::write_file(output.file(abandoned), "half a shard");
+  ASSERT_EQ(run({"--output_dir=" + output.path().string(), source.path()}).status, 0);
+  EXPECT_FALSE(fs::exists(output.file(abandoned)));
+}
+
+TEST(MakeTfrecords, RefusesOptionsThatConflictWithFromTfrecords) {
   const TemporaryFolder source;
   const TemporaryFolder output;
   const std::string from = "--from_tfrecords=" + source.path().string();
@@ -259,6 +299,7 @@ TEST(MakeTfrecords, RefusesWhatRewritingCannotDo) {
   EXPECT_THAT(refusal({from, to, "--seekable"}), HasSubstr("no train-*-of-*"));
   EXPECT_THAT(refusal({from, to, "--seekable", "photos"}), HasSubstr("omit 'photos'"));
   EXPECT_THAT(refusal({from, to, "--seekable", "--shards=3"}), HasSubstr("omit --shards"));
+  EXPECT_THAT(refusal({"--from_tfrecords=", to, "--seekable"}), HasSubstr("is empty"));
   EXPECT_THAT(refusal({"--from_tfrecords=missing", to, "--seekable"}),
               HasSubstr("No such file or directory"));
   test::write_shards(source, {}, {test::image_example(test::wavy_jpeg({}), 1)});
