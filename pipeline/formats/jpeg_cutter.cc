@@ -12,12 +12,11 @@ constexpr unsigned kExtended = 0xC1;  // SOF1
 constexpr unsigned kTables = 0xC4;    // DHT
 constexpr unsigned kArithmetic = 0xCC;
 constexpr unsigned kFirstRestart = 0xD0;
-constexpr unsigned kLastRestart = 0xD7;
 constexpr unsigned kEnd = 0xD9;
 constexpr unsigned kScan = 0xDA;
 constexpr unsigned kInterval = 0xDD;
 constexpr int kRestarts = 8;
-constexpr unsigned kComponents = 3;
+constexpr std::size_t kComponents = 3;
 constexpr unsigned kBlock = 8;  ///< pixels
 
 unsigned byte_at(std::string_view bytes, std::size_t place) {
@@ -156,7 +155,8 @@ std::optional<CutJpeg> JpegCutter::cut(std::string_view jpeg, const SeekableJpeg
       if (column != left || row != top) {
         append_marker(cut_, kFirstRestart + restarts++ % kRestarts);
       }
-      const auto i = static_cast<std::size_t>(row * per_row + column);
+      const std::size_t i = static_cast<std::size_t>(row) * static_cast<std::size_t>(per_row) +
+                            static_cast<std::size_t>(column);
       cut_ += jpeg.substr(begins_[i], begins_[i + 1] - 2 - begins_[i]);
     }
   }
