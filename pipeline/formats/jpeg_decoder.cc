@@ -188,9 +188,12 @@ JpegHeader JpegDecoder::open(std::string_view jpeg) {
     throw DataError("the JPEG is truncated: it has no end-of-image marker");
   }
   const std::int64_t pixels = std::int64_t{state.info.image_width} * state.info.image_height;
-  if (pixels > kMostPixels) {
-    throw DataError(fmt::format("the JPEG has {} x {} pixels; at most {} pixels are accepted",
-                                state.info.image_width, state.info.image_height, kMostPixels));
+  const bool in_scans = jpeg_has_multiple_scans(&state.info) != 0;
+  const std::int64_t most = in_scans ? kMostPixelsInScans : kMostPixels;
+  if (pixels > most) {
+    throw DataError(fmt::format("the JPEG{} has {} x {} pixels; at most {} pixels are accepted",
+                                in_scans ? " is progressive and" : "", state.info.image_width,
+                                state.info.image_height, most));
   }
   return {.width = static_cast<int>(state.info.image_width),
           .height = static_cast<int>(state.info.image_height),

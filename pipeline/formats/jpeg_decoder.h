@@ -24,6 +24,9 @@ class JpegDecoder {
  public:
   /// Larger images are refused before anything is allocated for them.
   static constexpr std::int64_t kMostPixels = std::int64_t{1} << 27U;
+  /// The same for images in several scans (progressive ones, for example): libjpeg keeps all their
+  /// coefficients in memory, up to 6 bytes per pixel.
+  static constexpr std::int64_t kMostPixelsInScans = std::int64_t{1} << 25U;
 
   explicit JpegDecoder(DctMethod dct);
   ~JpegDecoder();

@@ -25,6 +25,37 @@ T load(const char* bytes) {
   return value;
 }
 
+/// The size of an open file; `fallback` if it is unknown.
+std::uint64_t size_of(int file, std::uint64_t fallback) {
+  struct stat status {};
+  return ::fstat(file, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : fallback;
+}
+
+/// What a file seems to be that is not a TFRecord, by its first bytes; "" if that is unknown.
+std::string_view kind_of(std::string_view start) {
+  if (start.starts_with("\x1f\x8b\x08")) {
+    return "it is a gzip file; only uncompressed TFRecords are accepted";
+  }
+  if (start.starts_with("\x78\x01") || start.starts_with("\x78\x9c") ||
+      start.starts_with("\x78\xda")) {
+    return "it seems to be compressed by zlib; only uncompressed TFRecords are accepted";
+  }
+  if (start.starts_with("version http")) {
+    return "it seems to be a pointer of git-lfs; get the file itself with git lfs pull";
+  }
+  if (start.starts_with("<!DOCTYPE") || start.starts_with("<!doctype") ||
+      start.starts_with("<html") || start.starts_with("<HTML")) {
+    return "it is an HTML page; the download probably failed";
+  }
+  if (start.starts_with("\xff\xd8")) {
+    return "it is a JPEG; tools/make_tfrecords makes TFRecords of folders of JPEGs";
+  }
+  if (start.find_first_not_of('\0') == std::string_view::npos) {
+    return "it begins with zeros; the copy or download is probably incomplete";
+  }
+  return "";
+}
+
 }  // namespace
 
 void check_data_crc(std::string_view data, std::uint32_t stored_masked_crc) {
@@ -91,11 +122,14 @@ bool TfRecordReader::fill(std::size_t bytes) {
   return true;
 }
 
+std::uint64_t TfRecordReader::bytes_left() const {
+  return file_bytes_ > offset_ ? file_bytes_ - offset_ : 0;
+}
+
 std::string TfRecordReader::header_mismatch() const {
   const std::string_view start(buffer_.get() + begin_, kTfRecordHeaderBytes);
-  if (offset_ == 0 && start.starts_with("\x1f\x8b\x08")) {
-    return fmt::format(
-        "{}, offset 0: this is a gzip file; only uncompressed TFRecords are accepted", path_);
+  if (const std::string_view kind = offset_ == 0 ? kind_of(start) : ""; !kind.empty()) {
+    return fmt::format("{}, offset 0: this is not a TFRecord: {}", path_, kind);
   }
   if (offset_ == 0) {
     return fmt::format(
@@ -108,7 +142,8 @@ std::string TfRecordReader::header_mismatch() const {
 }
 
 DataError TfRecordReader::truncated(std::uint64_t size) const {
-  const std::uint64_t left = std::max(file_bytes_, offset_ + buffered()) - offset_;
+  const std::uint64_t now = size_of(file_, file_bytes_);  // The file may have shrunk.
+  const std::uint64_t left = now > offset_ ? now - offset_ : 0;
   return DataError(fmt::format("{}, offset {}: truncated record: the file has {} of its {} bytes",
                                path_, offset_, left, size));
 }
@@ -125,14 +160,17 @@ std::optional<std::uint64_t> TfRecordReader::read_size() {
   if (load<std::uint32_t>(header + 8) != mask_crc(crc32c({header, 8}))) {
     throw DataError(header_mismatch());
   }
-  // Compare the length with the file's size before allocating anything.
+  // Compare the length with the file's size before allocating anything. The file may have grown.
   const std::uint64_t size = length + kTfRecordHeaderBytes + kTfRecordFooterBytes;
   if (size < length) {
     throw DataError(fmt::format(
         "{}, offset {}: truncated record: its length is {} bytes, more than any file can hold",
         path_, offset_, length));
   }
-  if (size > file_bytes_ - offset_) {
+  if (size > bytes_left()) {
+    file_bytes_ = size_of(file_, file_bytes_);
+  }
+  if (size > bytes_left()) {
     throw truncated(size);
   }
   return size;

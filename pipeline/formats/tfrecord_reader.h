@@ -42,6 +42,8 @@ class TfRecordReader {
   [[nodiscard]] DataError truncated(std::uint64_t size) const;
   /// Makes `bytes` bytes from the record's start available; false if the file ends before.
   bool fill(std::size_t bytes);
+  /// From the record's first byte to the end of the file, as far as it is known.
+  [[nodiscard]] std::uint64_t bytes_left() const;
   [[nodiscard]] std::size_t buffered() const { return end_ - begin_; }
   [[nodiscard]] std::string header_mismatch() const;
 

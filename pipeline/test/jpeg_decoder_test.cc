@@ -173,6 +173,19 @@ TEST(JpegDecoder, RefusesHugeImagesBeforeAllocating) {
               HasSubstr("32639 x 32639 pixels"));
 }
 
+TEST(JpegDecoder, RefusesProgressiveImagesThatWouldFillTheMemory) {
+  std::string jpeg = test::wavy_jpeg({.width = 64, .height = 64}, {.progressive = true});
+  const std::size_t frame = jpeg.find("\xff\xc2");  // start of frame: height and width follow
+  ASSERT_NE(frame, std::string::npos);
+  for (const std::size_t i : {frame + 5, frame + 7}) {
+    jpeg[i] = '\x1f';
+    jpeg[i + 1] = '\xff';
+  }
+  JpegDecoder decoder(DctMethod::accurate);
+  EXPECT_THAT(test::message_of<DataError>([&] { decoder.open(jpeg); }),
+              HasSubstr("the JPEG is progressive and has 8191 x 8191 pixels; at most 33554432"));
+}
+
 TEST(JpegDecoder, SurvivesDamageAnywhere) {
   const std::string jpeg = test::wavy_jpeg({.width = 48, .height = 48}, {.progressive = true});
   JpegDecoder decoder(DctMethod::accurate);

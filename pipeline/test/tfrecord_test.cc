@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -134,8 +135,20 @@ TEST(TfRecord, RefusesALengthBeyondTheFileBeforeAllocatingIt) {
 TEST(TfRecord, NamesTheFormatOfAForeignFile) {
   const TemporaryFolder folder;
   const std::string path = folder.file("records");
-  test::write_file(path, std::string("\x1f\x8b\x08\0\0\0\0\0\0\0\0\0\0\0\0\0", 16));
-  EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }), HasSubstr("gzip"));
+  const std::string padding(16, '\0');
+  const std::vector<std::pair<std::string, std::string>> kinds{
+      {"\x1f\x8b\x08", "it is a gzip file"},
+      {"\x78\x9c", "compressed by zlib"},
+      {"version https://git-lfs.github.com/spec/v1", "git lfs pull"},
+      {"<!DOCTYPE html>", "it is an HTML page"},
+      {"\xff\xd8\xff\xe0", "tools/make_tfrecords"},
+      {"", "it begins with zeros"}};
+  for (const auto& [start, kind] : kinds) {
+    test::write_file(path, start + padding);
+    EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }),
+                HasSubstr("records, offset 0: this is not a TFRecord: "));
+    EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }), HasSubstr(kind));
+  }
   test::write_file(path, "this is some text and no TFRecord at all");
   EXPECT_THAT(test::message_of<DataError>([&] { read_all(path); }), HasSubstr("not a TFRecord"));
   EXPECT_THAT(test::message_of<DataError>([&] { read_all(folder.file("absent")); }),
@@ -173,6 +186,37 @@ TEST(TfRecordReader, FindsATruncatedRecordWithoutReadingIt) {
   EXPECT_TRUE(reader.skip());
   EXPECT_THAT(test::message_of<DataError>([&] { reader.skip(); }),
               HasSubstr("records, offset 21: truncated record: the file has 21 of its 22 bytes"));
+}
+
+TEST(TfRecordReader, ReadsWhatIsAppendedWhileItReads) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("records");
+  test::write_file(path, framed({"first"}));
+  TfRecordReader reader(path, 16);
+  EXPECT_TRUE(reader.next());
+  std::ofstream(path, std::ios::binary | std::ios::app) << framed({std::string(100, 'x'), "third"});
+  for (const std::string& expected : {std::string(100, 'x'), std::string("third")}) {
+    const auto record = reader.next();
+    ASSERT_TRUE(record) << expected;
+    EXPECT_EQ(record->data, expected);
+  }
+  EXPECT_FALSE(reader.next());
+}
+
+TEST(TfRecordReader, NamesAFileThatShrinksWhileItReads) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("records");
+  const std::string whole = framed({"first", std::string(100, 'x')});
+  test::write_file(path, whole);
+  TfRecordReader reader(path, 16);
+  EXPECT_TRUE(reader.next());
+  std::filesystem::resize_file(path, whole.size() - 50);
+  EXPECT_THAT(test::message_of<DataError>([&] { reader.next(); }),
+              HasSubstr("records, offset 21: truncated record: the file has 66 of its 116 bytes"));
+  std::filesystem::resize_file(path, 5);
+  TfRecordReader short_reader(path, 16);
+  EXPECT_THAT(test::message_of<DataError>([&] { short_reader.next(); }),
+              HasSubstr("the file has 5 of its 12 bytes"));
 }
 
 TEST(TfRecordReader, DoesNotWaitForAPipe) {
