@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <map>
 
 #include "bench/runs/run_world.h"
 #include "bench/terminal/interrupt.h"
@@ -37,6 +39,38 @@ sigset_t rank_signals() {
   sigaddset(&set, kRankRuns);
   sigaddset(&set, kRankFailed);
   return set;
+}
+
+/// The parent of a process; 0 if it has ended.
+pid_t parent_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  std::getline(file, text);
+  // The name, in parentheses, may contain anything. The state and the parent follow.
+  const std::size_t name_end = text.rfind(')');
+  return name_end != std::string::npos && name_end + 4 < text.size()
+             ? std::atoi(text.c_str() + name_end + 4)
+             : 0;
+}
+
+/// The processes on this host that a process has started, and that these have started.
+std::vector<pid_t> descendants_of(pid_t process) {
+  std::multimap<pid_t, pid_t> children;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    if (const int child = std::atoi(entry.path().filename().c_str()); child > 0) {
+      children.emplace(parent_of(child), child);
+    }
+  }
+  std::vector<pid_t> found{process};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto [first, last] = children.equal_range(found[i]);
+    for (auto child = first; child != last; ++child) {
+      found.push_back(child->second);
+    }
+  }
+  found.erase(found.begin());
+  return found;
 }
 
 /// Replaces the child process by the launcher.
@@ -73,6 +107,9 @@ class LauncherWatch {
       if (interrupt.requested() && !told) {
         kill(launcher_, forwarded(interrupt.signal()));
         told = true;
+        // A launcher that is still starting the ranks may lose the signal, or wait for them for
+        // ever.
+        exits_by_ = runs_ ? exits_by_ : std::min(exits_by_, now() + patience_);
       }
       if (now() > exits_by_) {
         kill_launcher();
@@ -105,10 +142,14 @@ class LauncherWatch {
 
   void kill_launcher() {
     std::cerr << fmt::format(
-        "bench: killed the launcher, process {}: it did not exit within {:g} s, probably because "
-        "a host no longer answers\n",
-        launcher_, std::chrono::duration<double>(patience_).count());
+        "bench: killed the launcher, process {}: it did not exit within {:g} s{}\n", launcher_,
+        std::chrono::duration<double>(patience_).count(),
+        failed_ ? ", probably because a host no longer answers" : " after the signal");
+    const std::vector<pid_t> descendants = descendants_of(launcher_);
     kill(-launcher_, SIGKILL);
+    for (const pid_t process : descendants) {
+      kill(process, SIGKILL);
+    }
     exits_by_ = nanoseconds::max();
   }
 

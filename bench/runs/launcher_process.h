@@ -12,9 +12,12 @@ namespace bench {
 ///
 /// Forwards the first SIGINT, SIGTERM or SIGHUP; as SIGUSR1 (for SIGINT) or SIGUSR2, which
 /// ProcessGuard understands, if `by_user_signals` and a rank of this host runs. A second signal
-/// kills the launcher and ends this process, as InterruptGuard says. Kills a
-/// launcher that does not exit within `patience` after a rank of this host has failed: another host
-/// may no longer answer.
+/// kills the launcher and ends this process, as InterruptGuard says.
+///
+/// Kills a launcher that does not exit within `patience` after a rank of this host has failed,
+/// because another host may no longer answer. Also kills one that does not exit after a signal
+/// before the ranks run: MPICH's launcher may wait for ever then. In both cases, kills what the
+/// launcher has started on this host.
 ///
 /// Returns 128 + the signal after a signal; 1 if the launcher succeeds or is killed after a
 /// failure; otherwise the launcher's exit status, or 1 if it cannot be executed. Throws DeviceError

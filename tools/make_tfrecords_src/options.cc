@@ -31,7 +31,8 @@ constexpr std::array kOptions = {
     Option{.name = "from_tfrecords",
            .value = "DIR",
            .meaning = "with --seekable: rewrite the shards in this folder, instead of SOURCE"},
-    Option{.name = "overwrite", .meaning = "allow an output folder that is not empty"},
+    Option{.name = "overwrite",
+           .meaning = "replace the shards in the output folder, and remove others"},
 };
 
 /// Refuses what has no meaning with --from_tfrecords.

@@ -82,6 +82,30 @@ TEST(LauncherProcess, KillsTheLauncherAfterASecondSignal) {
             128 + SIGTERM);
 }
 
+/// True if the process exists and is not a zombie.
+bool runs(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(") ");
+  return name_end != std::string::npos && text[name_end + 2] != 'Z';
+}
+
+TEST(LauncherProcess, KillsALauncherThatWaitsAfterASignalBeforeRanksRun) {
+  const std::string file = testing::TempDir() + "launcher_child";
+  EXPECT_EQ(run_script("trap '' TERM; setsid sh -c 'echo $$ >" + file +
+                           "; sleep 1000' & while [ ! -s " + file +
+                           " ]; do sleep 0.01; done; kill -TERM $PPID; while :; do sleep 0.1; done",
+                       milliseconds(200)),
+            128 + SIGTERM);
+  int child = 0;
+  std::ifstream(file) >> child;
+  ASSERT_GT(child, 0);
+  for (int i = 0; i < 1000 && runs(child); ++i) usleep(10'000);
+  EXPECT_FALSE(runs(child)) << "it is in another session";
+  unlink(file.c_str());
+}
+
 TEST(LauncherProcess, KillsALauncherThatWaitsAfterARankHasFailed) {
   EXPECT_EQ(run_script("kill -USR1 $PPID; sleep 1000", milliseconds(100)), 1);
 }
