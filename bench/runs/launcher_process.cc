@@ -11,10 +11,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
 
+#include "bench/runs/process_stat.h"
 #include "bench/runs/run_world.h"
 #include "bench/terminal/interrupt.h"
 #include "models/base/errors.h"
@@ -41,25 +41,14 @@ sigset_t rank_signals() {
   return set;
 }
 
-/// The parent of a process; 0 if it has ended.
-pid_t parent_of(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/stat", process));
-  std::string text;
-  std::getline(file, text);
-  // The name, in parentheses, may contain anything. The state and the parent follow.
-  const std::size_t name_end = text.rfind(')');
-  return name_end != std::string::npos && name_end + 4 < text.size()
-             ? std::atoi(text.c_str() + name_end + 4)
-             : 0;
-}
-
 /// The processes on this host that a process has started, and that these have started.
 std::vector<pid_t> descendants_of(pid_t process) {
   std::multimap<pid_t, pid_t> children;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    if (const int child = std::atoi(entry.path().filename().c_str()); child > 0) {
-      children.emplace(parent_of(child), child);
+    const pid_t child = std::atoi(entry.path().filename().c_str());
+    if (const auto stat = child > 0 ? process_stat(child) : std::nullopt) {
+      children.emplace(stat->parent, child);
     }
   }
   std::vector<pid_t> found{process};

@@ -10,12 +10,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "bench/runs/launcher_process.h"
+#include "bench/runs/process_stat.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -193,17 +193,6 @@ class Watcher {
   nanoseconds heard_{};
 };
 
-/// The state of a process in /proc, for example 'T' if it is stopped.
-std::optional<char> state_of(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/stat", process));
-  std::string text;
-  std::getline(file, text);
-  const std::size_t name_end = text.rfind(')');
-  return name_end == std::string::npos || name_end + 2 >= text.size()
-             ? std::nullopt
-             : std::optional(text[name_end + 2]);
-}
-
 }  // namespace
 
 std::unique_ptr<ProcessGuard> ProcessGuard::start(const ProcessGuardSettings& settings) {
@@ -252,7 +241,8 @@ void ProcessGuard::end(int status) {
 
 void ProcessGuard::check_guard() {
   const pid_t guard = getppid();
-  if (state_of(guard) != 'T') {
+  const auto stat = process_stat(guard);
+  if (!stat || stat->state != 'T') {
     stopped_since_ = {};
     return;
   }

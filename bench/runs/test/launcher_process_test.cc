@@ -10,6 +10,8 @@
 #include <fstream>
 #include <functional>
 
+#include "bench/runs/process_stat.h"
+
 namespace bench {
 namespace {
 
@@ -84,11 +86,8 @@ TEST(LauncherProcess, KillsTheLauncherAfterASecondSignal) {
 
 /// True if the process exists and is not a zombie.
 bool runs(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  const std::size_t name_end = text.rfind(") ");
-  return name_end != std::string::npos && text[name_end + 2] != 'Z';
+  const auto stat = process_stat(process);
+  return stat && stat->state != 'Z';
 }
 
 TEST(LauncherProcess, KillsALauncherThatWaitsAfterASignalBeforeRanksRun) {
