@@ -128,9 +128,20 @@ struct MemoryTraits {
 
 /// The measured peak performance of a device.
 struct Ceiling {
+  /// From registers; of a device whose registers are not measured, as in a large matrix product.
   double flops_per_second = 0;
+  /// In a large matrix product.
+  double product_flops_per_second = 0;
   /// To and from memory, reads and writes together.
   double bytes_per_second = 0;
+  /// A level of caches, all caches of the device's threads together.
+  struct Cache {
+    int level = 1;
+    std::size_t bytes = 0;
+    double bytes_per_second = 0;
+  };
+  /// The nearest first; empty if not measured.
+  std::vector<Cache> caches = {};
 };
 
 /// Threads of the host that run concurrently; the caller is the first.
@@ -183,8 +194,8 @@ class Backend {
   /// A stream with priority over make_stream()'s, if the device supports priorities.
   virtual std::unique_ptr<Stream> make_urgent_stream() { return make_stream(); }
   virtual std::unique_ptr<Event> make_event() = 0;
-  /// Measures the speed of a large matrix product of that type and of a large addition. Takes at
-  /// most three seconds. Empty if the device is not built for speed.
+  /// Measures how fast the device computes in that type, and reads and writes. Takes at most three
+  /// seconds. Empty if the device is not built for speed.
   virtual std::optional<Ceiling> measure_ceiling(DType dtype) = 0;
   /// The clock of a busy device's processors in Hz, from its cycle counter and the elapsed time.
   /// Takes milliseconds. Empty if the device has no such counter.

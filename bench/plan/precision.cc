@@ -10,7 +10,8 @@ namespace {
 
 std::string gigaflops(const Ceiling& ceiling) {
   std::ostringstream text;
-  text << std::fixed << std::setprecision(0) << ceiling.flops_per_second / 1e9 << " GFLOP/s";
+  text << std::fixed << std::setprecision(0) << ceiling.product_flops_per_second / 1e9
+       << " GFLOP/s";
   return text.str();
 }
 
@@ -33,7 +34,8 @@ Precision faster_half(Backend& backend) {
   if (!of_bf16 || !of_f16) {
     return chosen(DType::f16, "this device is not optimized for either type");
   }
-  return chosen(of_bf16->flops_per_second > of_f16->flops_per_second ? DType::bf16 : DType::f16,
+  return chosen(of_bf16->product_flops_per_second > of_f16->product_flops_per_second ? DType::bf16
+                                                                                     : DType::f16,
                 fmt::format("a matrix product ran at {} in bf16 and at {} in f16",
                             gigaflops(*of_bf16), gigaflops(*of_f16)));
 }

@@ -111,6 +111,25 @@ void print_kernels(std::ostream& out, const Profile& profile) {
   }
 }
 
+void print_ceiling(std::ostream& out, const Ceiling& ceiling) {
+  const auto giga = [](double rate) { return Table::fixed(rate / 1e9, 1); };
+  out << "ceiling, measured: " << giga(ceiling.flops_per_second) << " GFLOP/s, "
+      << giga(ceiling.bytes_per_second) << " GB/s\n";
+  if (ceiling.product_flops_per_second < ceiling.flops_per_second) {
+    out << "a large matrix product: " << giga(ceiling.product_flops_per_second) << " GFLOP/s, "
+        << Table::fixed(100 * ceiling.product_flops_per_second / ceiling.flops_per_second, 0)
+        << " % of the ceiling\n";
+  }
+  if (!ceiling.caches.empty()) {
+    out << "caches:";
+    for (const Ceiling::Cache& cache : ceiling.caches) {
+      out << (&cache == &ceiling.caches.front() ? " " : ", ")
+          << fmt::format("L{} {} GB/s", cache.level, giga(cache.bytes_per_second));
+    }
+    out << "\n";
+  }
+}
+
 double microseconds_of(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
@@ -150,8 +169,26 @@ void add_tower(nlohmann::json& events, int number, const std::vector<Step>& step
 
 }  // namespace
 
+double arithmetic_seconds(const ProfileRow& row, const Ceiling& ceiling) {
+  return (row.flops - row.padding_flops) / ceiling.flops_per_second;
+}
+
+double memory_seconds(const ProfileRow& row, const Ceiling& ceiling) {
+  double seconds = 0;
+  double held = 0;
+  const auto pass = [&](double bytes_per_second) {
+    seconds = std::max(seconds, (row.bytes - held) / bytes_per_second);
+  };
+  for (const Ceiling::Cache& cache : ceiling.caches) {
+    pass(cache.bytes_per_second);
+    held += static_cast<double>(cache.bytes);
+  }
+  pass(ceiling.bytes_per_second);
+  return seconds;
+}
+
 double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
-  return std::max(row.flops / ceiling.flops_per_second, row.bytes / ceiling.bytes_per_second);
+  return std::max(arithmetic_seconds(row, ceiling), memory_seconds(row, ceiling));
 }
 
 Profile make_profile(const Executor& executor, const KernelTimes& times, double step_seconds,
@@ -160,12 +197,14 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
       .steps = times.steps, .profiled_seconds = times.whole, .step_seconds = step_seconds};
   const auto& steps = executor.plan().steps;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    profile.rows.push_back({.name = steps[i].name,
-                            .op = steps[i].op,
-                            .implementation = steps[i].implementation,
-                            .seconds = times.kernels[i],
-                            .flops = 2.0 * static_cast<double>(steps[i].work.multiply_adds),
-                            .bytes = static_cast<double>(steps[i].work.bytes)});
+    profile.rows.push_back(
+        {.name = steps[i].name,
+         .op = steps[i].op,
+         .implementation = steps[i].implementation,
+         .seconds = times.kernels[i],
+         .flops = 2.0 * static_cast<double>(steps[i].work.multiply_adds),
+         .padding_flops = 2.0 * static_cast<double>(steps[i].work.multiply_adds_of_padding),
+         .bytes = static_cast<double>(steps[i].work.bytes)});
   }
   const bool meet = workload.towers > 1 && workload.reduction;
   const double exchange = meet ? times.exchange : 0;
@@ -209,6 +248,7 @@ results::Roof roof_of(const Profile& profile) {
   if (!profile.ceiling) {
     const Unknown why{"this device has no measured ceiling"};
     return {.flops_per_second = why,
+            .product_flops_per_second = why,
             .bytes_per_second = why,
             .step_bytes = why,
             .least_step_seconds = why,
@@ -222,11 +262,12 @@ results::Roof roof_of(const Profile& profile) {
     bytes += row.bytes;
     const double least = roofline_seconds(row, ceiling);
     seconds += least;
-    if (row.flops / ceiling.flops_per_second > row.bytes / ceiling.bytes_per_second) {
+    if (arithmetic_seconds(row, ceiling) > memory_seconds(row, ceiling)) {
       of_arithmetic += least;
     }
   }
   results::Roof roof{.flops_per_second = ceiling.flops_per_second,
+                     .product_flops_per_second = ceiling.product_flops_per_second,
                      .bytes_per_second = ceiling.bytes_per_second,
                      .step_bytes = bytes,
                      .least_step_seconds = seconds,
@@ -278,9 +319,8 @@ void print_profile(std::ostream& out, const Profile& profile) {
       << Table::fixed(100 * (1 - in_kernels / profile.profiled_seconds), 1)
       << " % outside kernels\n";
   if (profile.ceiling) {
-    out << "ceiling, measured: " << Table::fixed(profile.ceiling->flops_per_second / 1e9, 1)
-        << " GFLOP/s, " << Table::fixed(profile.ceiling->bytes_per_second / 1e9, 1) << " GB/s\n"
-        << step << ", "
+    print_ceiling(out, *profile.ceiling);
+    out << step << ", "
         << Table::fixed(100 * ideal_seconds(profile, profile.rows) / profile.step_seconds, 1)
         << " % of the roofline\n";
   } else {

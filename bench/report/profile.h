@@ -26,6 +26,8 @@ struct ProfileRow {
   double seconds = 0;
   /// 2 per multiply-add of convolutions and fully connected layers.
   double flops = 0;
+  /// Those that multiply a zero of the padding, which a kernel may skip.
+  double padding_flops = 0;
   /// The minimum number of bytes it reads and writes: its inputs and outputs, once each; 0 if
   /// unknown.
   double bytes = 0;
@@ -54,7 +56,12 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
 /// The rows, for the record.
 std::vector<results::KernelTime> kernels_of(const Profile& profile);
 
-/// The time of a row at the ceiling: the larger of its arithmetic time and its memory time.
+/// The least time for a row's arithmetic at the ceiling: padding may be skipped.
+double arithmetic_seconds(const ProfileRow& row, const Ceiling& ceiling);
+/// The least time for a row's reads and writes at the ceiling. The caches may hold as many of its
+/// bytes as they have; the others come from the next level.
+double memory_seconds(const ProfileRow& row, const Ceiling& ceiling);
+/// The larger of both: no kernel takes less time.
 double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling);
 
 /// The meaning of the ceiling for a step of these rows; unknown without a ceiling.

@@ -10,6 +10,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/channel_view.cc
     cpu/channel_workspace.cc
     cpu/depthwise_gradient.cc
+    cpu/dot_products.cc
     cpu/drop_path.cc
     cpu/dropout.cc
     cpu/elementwise.cc
@@ -19,6 +20,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/loss.cc
     cpu/lrn.cc
     cpu/optimizer.cc
+    cpu/peak.cc
     cpu/spatial_mean.cc
     cpu/spatial_pad.cc
     cpu/thread_team.cc
@@ -37,6 +39,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/channel_workspace.h
     cpu/depthwise_gradient.h
     cpu/depthwise_row.h
+    cpu/dot_products.h
     cpu/drop_path.h
     cpu/dropout.h
     cpu/dropout_columns.h
@@ -49,6 +52,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/lrn.h
     cpu/lrn_slab.h
     cpu/optimizer.h
+    cpu/peak.h
     cpu/spatial_mean.h
     cpu/spatial_pad.h
     cpu/thread_team.h
@@ -73,6 +77,7 @@ bench_test(cpu_kernels_test SEPARATE LONG LABELS quick
     cpu/test/loss_test.cc
     cpu/test/lrn_test.cc
     cpu/test/optimizer_test.cc
+    cpu/test/peak_test.cc
     cpu/test/thread_team_test.cc
     cpu/test/tile_copy_test.cc
   LINK bench_cpu_kernels bench_cpu_host hwy::hwy)

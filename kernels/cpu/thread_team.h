@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -38,6 +39,8 @@ class ThreadTeam {
   static int most_threads();
 
   [[nodiscard]] int size() const { return static_cast<int>(processors_.size()); }
+  /// The logical processors, one per thread.
+  [[nodiscard]] std::span<const int> processors() const { return processors_; }
 
   /// Calls work(thread) concurrently once for every thread 0..size()-1 and waits for all of them.
   /// `work` must not throw. Does not allocate. Throws InternalError on a host thread that did not

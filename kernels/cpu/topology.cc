@@ -3,6 +3,7 @@
 #include <hwloc.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -44,6 +45,23 @@ TopologyHandle make_topology() {
   return topology;
 }
 
+TopologyHandle this_machine() {
+  TopologyHandle topology = make_topology();
+  if (hwloc_topology_load(topology.get()) != 0) fail("hwloc_topology_load");
+  return topology;
+}
+
+TopologyHandle synthetic_machine(const std::string& description) {
+  TopologyHandle topology = make_topology();
+  if (hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw UsageError(fmt::format(
+        "hwloc cannot build a topology from '{}'; an accepted example is 'pack:2 core:4 pu:2'",
+        description));
+  }
+  return topology;
+}
+
 int package_of(hwloc_topology* topology, hwloc_obj_t processor) {
   const auto* package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, processor);
   return package != nullptr ? static_cast<int>(package->logical_index) : 0;
@@ -81,11 +99,31 @@ Bitmap new_bitmap() {
   return bitmap;
 }
 
+std::vector<CacheLevel> caches_of(hwloc_topology* topology, std::span<const int> processors) {
+  const Bitmap set = new_bitmap();
+  for (const int id : processors) {
+    if (hwloc_bitmap_set(set.get(), static_cast<unsigned>(id)) != 0) fail("hwloc_bitmap_set");
+  }
+  std::vector<CacheLevel> out;
+  constexpr std::array kTypes{HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
+                              HWLOC_OBJ_L4CACHE};
+  for (std::size_t i = 0; i < kTypes.size(); ++i) {
+    CacheLevel level{.level = static_cast<int>(i) + 1};
+    hwloc_obj_t cache = nullptr;
+    while ((cache = hwloc_get_next_obj_by_type(topology, kTypes.at(i), cache)) != nullptr) {
+      if (hwloc_bitmap_intersects(cache->cpuset, set.get()) != 0) {
+        level.bytes += cache->attr->cache.size;
+      }
+    }
+    if (level.bytes > 0) out.push_back(level);
+  }
+  return out;
+}
+
 }  // namespace
 
 Topology discover_topology() {
-  const TopologyHandle topology = make_topology();
-  if (hwloc_topology_load(topology.get()) != 0) fail("hwloc_topology_load");
+  const TopologyHandle topology = this_machine();
   const Bitmap allowed = new_bitmap();
   if (hwloc_get_cpubind(topology.get(), allowed.get(), HWLOC_CPUBIND_THREAD) != 0) {
     // On systems without this information, only the control group's limit is known.
@@ -101,13 +139,7 @@ Topology discover_topology() {
 
 Topology synthetic_topology(const std::string& description,
                             std::optional<std::span<const int>> allowed) {
-  const TopologyHandle topology = make_topology();
-  if (hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0 ||
-      hwloc_topology_load(topology.get()) != 0) {
-    throw UsageError(fmt::format(
-        "hwloc cannot build a topology from '{}'; an accepted example is 'pack:2 core:4 pu:2'",
-        description));
-  }
+  const TopologyHandle topology = synthetic_machine(description);
   const Bitmap set = new_bitmap();
   if (!allowed) {
     hwloc_bitmap_fill(set.get());
@@ -118,6 +150,15 @@ Topology synthetic_topology(const std::string& description,
     }
   }
   return usable_processors(topology.get(), set.get());
+}
+
+std::vector<CacheLevel> discover_caches(std::span<const int> processors) {
+  return caches_of(this_machine().get(), processors);
+}
+
+std::vector<CacheLevel> synthetic_caches(const std::string& description,
+                                         std::span<const int> processors) {
+  return caches_of(synthetic_machine(description).get(), processors);
 }
 
 std::vector<int> choose_processors(const Topology& topology, std::optional<int> wanted) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,6 +33,21 @@ Topology discover_topology();
 /// processors in `allowed` if given. Throws UsageError for a description that hwloc refuses.
 Topology synthetic_topology(const std::string& description,
                             std::optional<std::span<const int>> allowed = std::nullopt);
+
+/// A level of data caches.
+struct CacheLevel {
+  int level = 1;
+  std::size_t bytes = 0;  ///< All caches of this level together.
+
+  bool operator==(const CacheLevel&) const = default;
+};
+
+/// The caches of these processors (their `id`), the nearest level first; empty if this machine does
+/// not report them. Throws DeviceError if hwloc fails.
+std::vector<CacheLevel> discover_caches(std::span<const int> processors);
+/// The same for a machine from hwloc's synthetic description.
+std::vector<CacheLevel> synthetic_caches(const std::string& description,
+                                         std::span<const int> processors);
 
 /// The processors (their `id`) on which to place threads, one each:
 /// - without `wanted`, one hardware thread of every physical core, in the topology's order;

@@ -4,7 +4,10 @@
 #include <cstring>
 
 #include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/peak.h"
+#include "kernels/cpu/topology.h"
 #include "kernels/onednn/context.h"
+#include "kernels/onednn/isa.h"
 #include "kernels/runtime/host_memory.h"
 
 namespace bench::onednn {
@@ -14,10 +17,8 @@ using Clock = std::chrono::steady_clock;
 using Desc = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
 
-// Sizes for a compute-bound product of about 4 GFLOP per thread, with three arrays that fit in few
-// caches.
+// A compute-bound product of about 4 GFLOP per thread.
 constexpr double kProductPerThread = 1536.0 * 1536 * 1536 / 2;
-constexpr std::size_t kArrayBytes = std::size_t{256} << 20U;
 constexpr int kRounds = 8;
 
 /// The shortest of several times, without the first one.
@@ -33,7 +34,7 @@ double shortest_seconds(const Work& work) {
   return best;
 }
 
-double measure_flops(const Context& context, DType dtype) {
+double product_flops(const Context& context, DType dtype) {
   const auto size = static_cast<std::int64_t>(
       std::cbrt(kProductPerThread * static_cast<double>(context.team.size())));
   const Desc any({size, size}, data_type(dtype), Tag::any);
@@ -53,26 +54,60 @@ double measure_flops(const Context& context, DType dtype) {
   return 2 * std::pow(static_cast<double>(size), 3) / seconds;
 }
 
-double measure_bandwidth(const Context& context) {
-  const auto memory = allocate_host_memory(3 * kArrayBytes);
-  cpu::zero_bytes(context.team, memory->data(), 3 * kArrayBytes);
-  const auto array = [&](std::size_t index) {
-    return reinterpret_cast<float*>(memory->data() + index * kArrayBytes);
+/// The instructions that kernels for a type use on this processor. Kernels in 16 bits may also
+/// widen their operands to f32.
+std::vector<cpu::MultiplyAdd> instructions_for(DType dtype) {
+  using cpu::MultiplyAdd;
+  struct Row {
+    DType dtype;
+    dnnl::cpu_isa isa;
+    MultiplyAdd instruction;
   };
-  const double seconds = shortest_seconds([&] {
-    cpu::add(context.team, {.count = static_cast<std::int64_t>(kArrayBytes / sizeof(float)),
-                            .a = array(0),
-                            .b = array(1),
-                            .y = array(2)});
-  });
-  return 3.0 * static_cast<double>(kArrayBytes) / seconds;
+  std::vector<MultiplyAdd> instructions{MultiplyAdd::f32};
+  for (const Row& row :
+       {Row{DType::bf16, dnnl::cpu_isa::avx512_core_bf16, MultiplyAdd::bf16_pairs},
+        Row{DType::bf16, dnnl::cpu_isa::avx512_core_amx, MultiplyAdd::bf16_tiles},
+        Row{DType::f16, dnnl::cpu_isa::avx512_core_amx_fp16, MultiplyAdd::f16_tiles},
+        Row{DType::s8, dnnl::cpu_isa::avx2_vnni, MultiplyAdd::byte_quads_256},
+        Row{DType::s8, dnnl::cpu_isa::avx512_core_vnni, MultiplyAdd::byte_quads},
+        Row{DType::s8, dnnl::cpu_isa::avx512_core_amx, MultiplyAdd::byte_tiles}}) {
+    if (row.dtype == dtype && has_isa(row.isa)) {
+      instructions.push_back(row.instruction);
+    }
+  }
+  return instructions;
+}
+
+double register_flops(const Context& context, DType dtype) {
+  double most = 0;
+  for (const cpu::MultiplyAdd instruction : instructions_for(dtype)) {
+    most = std::max(most, cpu::peak_flops(context.team, instruction));
+  }
+  return most;
 }
 
 }  // namespace
 
 Ceiling measure_ceiling(const Context& context, DType dtype) {
-  return {.flops_per_second = measure_flops(context, dtype),
-          .bytes_per_second = measure_bandwidth(context)};
+  const double product = product_flops(context, dtype);
+  Ceiling ceiling{.flops_per_second = std::max(product, register_flops(context, dtype)),
+                  .product_flops_per_second = product};
+  const auto levels = discover_caches(context.team.processors());
+  // Much more than the caches hold.
+  constexpr std::size_t kLeastBytes = std::size_t{512} << 20U;
+  const std::size_t bytes = std::max(kLeastBytes, levels.empty() ? 0 : 4 * levels.back().bytes);
+  const auto memory = allocate_host_memory(bytes);
+  cpu::zero_bytes(context.team, memory->data(), bytes);
+  const auto bandwidth = [&](std::size_t traversed) {
+    return cpu::peak_bandwidth(context.team, {memory->data(), traversed});
+  };
+  for (const CacheLevel& level : levels) {
+    ceiling.caches.push_back({.level = level.level,
+                              .bytes = level.bytes,
+                              .bytes_per_second = bandwidth(level.bytes / 2)});
+  }
+  ceiling.bytes_per_second = bandwidth(bytes);
+  return ceiling;
 }
 
 }  // namespace bench::onednn

@@ -209,6 +209,7 @@ std::vector<Candidate> flatten(Context& context, const Graph& graph, const Node&
       vector_candidate(context, graph, node, layouts_of(graph, node.inputs, nchw()),
                        layouts_of(graph, node.outputs, nchw()), copy);
   candidate.may_overwrite = {{.output = 0, .input = 0}};
+  candidate.idle_in_place = true;
   return {candidate};
 }
 

@@ -48,7 +48,7 @@ Spacing spacing_of(const Backend& backend, std::size_t guard_bytes) {
   return {.alignment = backend.memory_traits().alignment, .guard_bytes = guard_bytes};
 }
 
-/// If the first output shares memory with the first input, some steps launch nothing.
+/// If the first output shares memory with the first input, some steps launch and move nothing.
 void leave_out_idle_launches(const MemoryLayout& memory, LoweredGraph& lowered) {
   for (Step& step : lowered.steps) {
     const auto lies_at = [&](std::size_t buffer) {
@@ -56,6 +56,7 @@ void leave_out_idle_launches(const MemoryLayout& memory, LoweredGraph& lowered) 
     };
     if (step.idle_in_place && lies_at(step.inputs[0]) == lies_at(step.outputs[0])) {
       step.launches = 0;
+      step.work = {};
     }
   }
 }

@@ -11,6 +11,9 @@ Work work_of(const Graph& graph, const Node& node) {
   if (node.op->multiply_adds != nullptr) {
     work.multiply_adds = node.op->multiply_adds(graph, node);
   }
+  if (node.op->multiply_adds_of_padding != nullptr) {
+    work.multiply_adds_of_padding = node.op->multiply_adds_of_padding(graph, node);
+  }
   for (const auto& ids : {node.inputs, node.outputs}) {
     for (const ValueId id : ids) {
       const TensorType& type = graph.type(id);

@@ -33,6 +33,8 @@ struct GradientContext {
 /// of its inputs and outputs.
 struct Work {
   std::int64_t multiply_adds = 0;
+  /// Those that multiply a zero of the padding, which a kernel may skip.
+  std::int64_t multiply_adds_of_padding = 0;
   std::int64_t bytes = 0;
 };
 
@@ -57,6 +59,8 @@ struct OpDef {
   std::vector<TensorType> (*infer)(const OpContext&) = nullptr;
   std::vector<ValueId> (*gradient)(GradientContext&) = nullptr;
   std::int64_t (*multiply_adds)(const Graph&, const Node&) = nullptr;
+  /// Null if the op has no padding.
+  std::int64_t (*multiply_adds_of_padding)(const Graph&, const Node&) = nullptr;
   /// `fused` returns true if a node has an epilogue or another fused part. `decompose` appends the
   /// unfused parts of such a node to the graph and returns the values for the node's outputs.
   bool (*fused)(const Node&) = nullptr;

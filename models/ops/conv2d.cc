@@ -197,6 +197,11 @@ std::int64_t multiply_adds_forward(const Graph& graph, const Node& node) {
   return multiply_adds(graph.shape(node.inputs[1]), graph.shape(node.outputs[0]));
 }
 
+std::int64_t padding_forward(const Graph& graph, const Node& node) {
+  return multiply_adds_of_padding(node.attributes.as<Conv2dAttributes>().window,
+                                  graph.shape(node.inputs[0]), graph.shape(node.inputs[1]));
+}
+
 bool fused(const Node& node) {
   const auto& attributes = node.attributes.as<Conv2dAttributes>();
   return !attributes.epilogue.empty() || attributes.batch_norm.has_value() ||
@@ -250,6 +255,11 @@ std::int64_t multiply_adds_backward_data(const Graph& graph, const Node& node) {
   return multiply_adds(graph.shape(node.inputs[1]), graph.shape(node.inputs[0]));
 }
 
+std::int64_t padding_backward_data(const Graph& graph, const Node& node) {
+  const auto& attributes = node.attributes.as<Conv2dBackwardDataAttributes>();
+  return multiply_adds_of_padding(attributes.window, attributes.input, graph.shape(node.inputs[1]));
+}
+
 std::vector<TensorType> infer_backward_weights(const OpContext& context) {
   const auto& attributes = context.attributes.as<Conv2dBackwardWeightsAttributes>();
   require_inputs(context, 2 + prologue_count(attributes.prologue));
@@ -271,6 +281,12 @@ std::vector<TensorType> infer_backward_weights(const OpContext& context) {
 
 std::int64_t multiply_adds_backward_weights(const Graph& graph, const Node& node) {
   return multiply_adds(graph.shape(node.outputs[0]), graph.shape(node.inputs[0]));
+}
+
+std::int64_t padding_backward_weights(const Graph& graph, const Node& node) {
+  const auto& attributes = node.attributes.as<Conv2dBackwardWeightsAttributes>();
+  return multiply_adds_of_padding(attributes.window, graph.shape(node.inputs[1]),
+                                  attributes.weights);
 }
 
 bool backward_weights_fused(const Node& node) {
@@ -317,6 +333,24 @@ std::int64_t Window::output_extent(std::size_t axis, std::int64_t input) const {
   const std::int64_t reach = dilation[axis] * (kernel[axis] - 1) + 1;
   const std::int64_t room = input + pad_before[axis] + pad_after[axis] - reach;
   return room < 0 ? 0 : room / stride[axis] + 1;
+}
+
+std::int64_t Window::inner_taps(std::size_t axis, std::int64_t input) const {
+  std::int64_t taps = 0;
+  for (std::int64_t y = 0; y < output_extent(axis, input); ++y) {
+    for (std::int64_t k = 0; k < kernel[axis]; ++k) {
+      const std::int64_t x = y * stride[axis] + k * dilation[axis] - pad_before[axis];
+      taps += x >= 0 && x < input ? 1 : 0;
+    }
+  }
+  return taps;
+}
+
+std::int64_t multiply_adds_of_padding(const Window& window, const Shape& x, const Shape& w) {
+  const std::int64_t all = window.output_extent(0, x[2]) * window.kernel[0] *
+                           window.output_extent(1, x[3]) * window.kernel[1];
+  const std::int64_t inner = window.inner_taps(0, x[2]) * window.inner_taps(1, x[3]);
+  return x[0] * w[0] * w[1] * (all - inner);
 }
 
 std::array<std::int64_t, 2> output_extents(const OpContext& context, const Window& window,
@@ -387,15 +421,18 @@ const OpDef kConv2d{.name = "conv2d",
                     .infer = infer,
                     .gradient = gradient,
                     .multiply_adds = multiply_adds_forward,
+                    .multiply_adds_of_padding = padding_forward,
                     .fused = fused,
                     .decompose = decompose,
                     .epilogue = &kCarrier};
 const OpDef kConv2dBackwardData{.name = "conv2d_backward_data",
                                 .infer = infer_backward_data,
-                                .multiply_adds = multiply_adds_backward_data};
+                                .multiply_adds = multiply_adds_backward_data,
+                                .multiply_adds_of_padding = padding_backward_data};
 const OpDef kConv2dBackwardWeights{.name = "conv2d_backward_weights",
                                    .infer = infer_backward_weights,
                                    .multiply_adds = multiply_adds_backward_weights,
+                                   .multiply_adds_of_padding = padding_backward_weights,
                                    .fused = backward_weights_fused,
                                    .decompose = decompose_backward_weights};
 

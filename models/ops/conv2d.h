@@ -20,6 +20,9 @@ struct Window {
 
   /// Output extent along one axis: floor((in + pads - (dilation*(kernel-1)+1)) / stride) + 1.
   [[nodiscard]] std::int64_t output_extent(std::size_t axis, std::int64_t input) const;
+  /// The number of pairs of an output position and a filter element that reads the input, not the
+  /// padding.
+  [[nodiscard]] std::int64_t inner_taps(std::size_t axis, std::int64_t input) const;
 };
 std::ostream& operator<<(std::ostream& out, const Window& window);
 
@@ -49,6 +52,8 @@ std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes);
 /// - with a prologue: the prologue's inputs, but the first, come last.
 /// Prologues and lone statistics have no gradient rule: they are added after the backward pass.
 extern const OpDef kConv2d;
+/// See OpDef::multiply_adds_of_padding: for an input of shape `x` and filters of shape `w`.
+std::int64_t multiply_adds_of_padding(const Window& window, const Shape& x, const Shape& w);
 /// Position of the tensor that its batch norm normalised.
 inline constexpr std::size_t kNormalised = 3;
 

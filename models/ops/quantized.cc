@@ -119,6 +119,11 @@ std::int64_t multiply_adds_conv2d(const Graph& graph, const Node& node) {
   return kConv2d.multiply_adds(graph, node);
 }
 
+std::int64_t padding_conv2d(const Graph& graph, const Node& node) {
+  return multiply_adds_of_padding(node.attributes.as<QuantizedConv2dAttributes>().conv.window,
+                                  graph.shape(node.inputs[0]), graph.shape(node.inputs[1]));
+}
+
 std::int64_t multiply_adds_fully_connected(const Graph& graph, const Node& node) {
   return kFullyConnected.multiply_adds(graph, node);
 }
@@ -162,6 +167,7 @@ const OpDef kQuantizedSpatialMean{
 const OpDef kQuantizedConv2d{.name = "quantized_conv2d",
                              .infer = infer_conv2d,
                              .multiply_adds = multiply_adds_conv2d,
+                             .multiply_adds_of_padding = padding_conv2d,
                              .quanta = Quanta::own};
 const OpDef kQuantizedFullyConnected{.name = "quantized_fully_connected",
                                      .infer = infer_fully_connected,

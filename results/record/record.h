@@ -231,7 +231,8 @@ inline constexpr const char* kNoRoof = "the machine's limits were not measured (
 /// The limits of one device, measured right after the run, and what they mean for a step.
 struct Roof {
   Captured<double> flops_per_second = Unknown{kNoRoof};
-  Captured<double> bytes_per_second = Unknown{kNoRoof};  ///< Reads and writes together.
+  Captured<double> product_flops_per_second = Unknown{kNoRoof};  ///< In a large matrix product.
+  Captured<double> bytes_per_second = Unknown{kNoRoof};          ///< Reads and writes together.
   /// Bytes that the kernels of a step read and write.
   Captured<double> step_bytes = Unknown{kNoRoof};
   Captured<double> least_step_seconds = Unknown{kNoRoof};

@@ -357,6 +357,7 @@ std::string record_json(const Record& record) {
   put_energy(out.child("energy"), record.energy);
   Section roof = out.child("roof");
   roof.put("flops_per_second", record.roof.flops_per_second);
+  roof.put("product_flops_per_second", record.roof.product_flops_per_second);
   roof.put("bytes_per_second", record.roof.bytes_per_second);
   roof.put("step_bytes", record.roof.step_bytes);
   roof.put("least_step_seconds", record.roof.least_step_seconds);

@@ -13,12 +13,14 @@ using testing::HasSubstr;
 /// A step of 10 ms. A convolution at half of the arithmetic ceiling and a batch norm at half of the
 /// bandwidth below take 8 ms of it.
 Profile example() {
-  return {.rows = {{.name = "conv", .op = "conv2d", .seconds = 6e-3, .flops = 3e9, .bytes = 1e6},
-                   {.name = "norm", .op = "batch_norm", .seconds = 2e-3, .bytes = 1e7}},
-          .steps = 5,
-          .profiled_seconds = 16e-3,
-          .step_seconds = 10e-3,
-          .ceiling = Ceiling{.flops_per_second = 1e12, .bytes_per_second = 1e10}};
+  return {
+      .rows = {{.name = "conv", .op = "conv2d", .seconds = 6e-3, .flops = 3e9, .bytes = 1e6},
+               {.name = "norm", .op = "batch_norm", .seconds = 2e-3, .bytes = 1e7}},
+      .steps = 5,
+      .profiled_seconds = 16e-3,
+      .step_seconds = 10e-3,
+      .ceiling = Ceiling{
+          .flops_per_second = 1e12, .product_flops_per_second = 1e12, .bytes_per_second = 1e10}};
 }
 
 std::string text(const Profile& profile) {
@@ -31,6 +33,23 @@ TEST(Roofline, IsTheLongerOfArithmeticAndMemory) {
   const Profile profile = example();
   EXPECT_DOUBLE_EQ(roofline_seconds(profile.rows[0], *profile.ceiling), 3e-3);
   EXPECT_DOUBLE_EQ(roofline_seconds(profile.rows[1], *profile.ceiling), 1e-3);
+}
+
+TEST(Roofline, SkipsTheProductsWithPadding) {
+  Profile profile = example();
+  profile.rows[0].padding_flops = 1e9;
+  EXPECT_DOUBLE_EQ(roofline_seconds(profile.rows[0], *profile.ceiling), 2e-3);
+}
+
+TEST(Roofline, LetsCachesHoldAsManyBytesAsTheyHave) {
+  const Ceiling ceiling{.flops_per_second = 1e12,
+                        .bytes_per_second = 1e9,
+                        .caches = {{.level = 1, .bytes = 1000, .bytes_per_second = 1e12},
+                                   {.level = 2, .bytes = 9000, .bytes_per_second = 1e10}}};
+  const auto seconds = [&](double bytes) { return memory_seconds({.bytes = bytes}, ceiling); };
+  EXPECT_DOUBLE_EQ(seconds(1000), 1000 / 1e12);
+  EXPECT_DOUBLE_EQ(seconds(6000), 5000 / 1e10);
+  EXPECT_DOUBLE_EQ(seconds(110000), 100000 / 1e9);
 }
 
 TEST(RoofOf, AddsTheMinimumTimesAndSharesThem) {
@@ -59,6 +78,17 @@ TEST(PrintProfile, EndsWithTheSharesOfTheStep) {
               HasSubstr("kernels: means of 5 more steps of 16.0 ms, 50.0 % outside kernels\n"
                         "ceiling, measured: 1000.0 GFLOP/s, 10.0 GB/s\n"
                         "step: 10.0 ms without input, 40.0 % of the roofline\n"));
+}
+
+TEST(PrintProfile, ComparesALargeProductAndCachesWithTheCeiling) {
+  Profile profile = example();
+  profile.ceiling->product_flops_per_second = 9e11;
+  profile.ceiling->caches = {{.level = 1, .bytes_per_second = 4e11},
+                             {.level = 3, .bytes_per_second = 2e10}};
+  EXPECT_THAT(text(profile),
+              HasSubstr("ceiling, measured: 1000.0 GFLOP/s, 10.0 GB/s\n"
+                        "a large matrix product: 900.0 GFLOP/s, 90 % of the ceiling\n"
+                        "caches: L1 400.0 GB/s, L3 20.0 GB/s\n"));
 }
 
 TEST(PrintProfile, HasNoShareOfTheCeilingForUnknownWork) {

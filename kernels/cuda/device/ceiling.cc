@@ -75,7 +75,9 @@ double measure_bandwidth(GpuStream& stream) {
 
 Ceiling measure_ceiling(const Context& context, DType dtype) {
   GpuStream stream;
-  return {.flops_per_second = measure_flops(context, dtype, stream),
+  const double product = measure_flops(context, dtype, stream);
+  return {.flops_per_second = product,
+          .product_flops_per_second = product,
           .bytes_per_second = measure_bandwidth(stream)};
 }
 

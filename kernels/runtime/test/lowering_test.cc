@@ -237,6 +237,8 @@ TEST(Plan, LaunchesNothingForAStepThatIsIdleInPlace) {
   const Plan plan(graph_of_chain(), backend, {});
   EXPECT_EQ(launches_of(plan.lowered), 1);
   EXPECT_EQ(plan.lowered.steps[0].launches, 1);
+  EXPECT_GT(plan.lowered.steps[0].work.bytes, 0);
+  EXPECT_EQ(plan.lowered.steps[1].work.bytes, 0);
 }
 
 }  // namespace

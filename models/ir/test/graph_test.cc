@@ -106,5 +106,28 @@ TEST(Work, CountsMultiplyAddsOfConvolutionsAndFullyConnectedLayersOnly) {
   EXPECT_EQ(work_of(graph, graph.nodes()[1]).bytes, 2 * (2 * 16 * 16) * 4);
 }
 
+TEST(Work, CountsMultiplyAddsOfPaddingInAllThreeDirections) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", {.shape = {2, 8, 6, 5}});
+  const ValueId w = graph.add_input("w", {.shape = {16, 4, 3, 1}});
+  const ValueId dy = graph.add_input("dy", {.shape = {2, 16, 3, 5}});
+  const Window window{.kernel = {3, 1}, .stride = {2, 1}, .pad_before = {1, 0}};
+  graph.add_node(kConv2d, "forward", Conv2dAttributes{.window = window, .groups = 2}, {x, w});
+  graph.add_node(
+      kConv2dBackwardData, "data",
+      Conv2dBackwardDataAttributes{.window = window, .groups = 2, .input = graph.shape(x)},
+      {dy, w});
+  graph.add_node(
+      kConv2dBackwardWeights, "weights",
+      Conv2dBackwardWeightsAttributes{.window = window, .groups = 2, .weights = graph.shape(w)},
+      {dy, x});
+  for (const Node& node : graph.nodes()) {
+    SCOPED_TRACE(node.name);
+    // In each of 2 images and 5 columns, only the first of 3 rows has a filter element outside.
+    EXPECT_EQ(work_of(graph, node).multiply_adds, 2 * 16 * 4 * 5 * 3 * 3);
+    EXPECT_EQ(work_of(graph, node).multiply_adds_of_padding, 2 * 16 * 4 * 5);
+  }
+}
+
 }  // namespace
 }  // namespace bench

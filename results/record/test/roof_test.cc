@@ -53,6 +53,7 @@ TEST(Roof, ExplainsADeviceWithoutARoof) {
   const Unknown why{"none measured"};
   add_roof(record,
            {.flops_per_second = why,
+            .product_flops_per_second = why,
             .bytes_per_second = why,
             .step_bytes = why,
             .least_step_seconds = why,

@@ -1,0 +1,79 @@
+#include "kernels/cpu/peak.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/cpu_isa.h"
+#include "kernels/cpu/dot_products.h"
+#include "kernels/cpu/test/kernel_test.h"
+
+namespace bench::cpu {
+namespace {
+
+/// Returns true if this processor has an instruction set of oneDNN's name, or one that includes it.
+bool has(const std::string& isa) {
+  static const std::vector<std::string> kPoorestFirst{"AVX2",
+                                                      "AVX512_CORE",
+                                                      "AVX512_CORE_VNNI",
+                                                      "AVX512_CORE_BF16",
+                                                      "AVX512_CORE_FP16",
+                                                      "AVX512_CORE_AMX",
+                                                      "AVX512_CORE_AMX_FP16"};
+  const auto processor = this_processor();
+  const std::string richest = processor ? richest_isa(*processor) : "";
+  const auto rank = [&](const std::string& name) {
+    return std::find(kPoorestFirst.begin(), kPoorestFirst.end(), name) - kPoorestFirst.begin();
+  };
+  return rank(richest) < std::ssize(kPoorestFirst) && rank(richest) >= rank(isa);
+}
+
+// Twelve sums start at 0, 1, ... 11; one lane of each is returned.
+constexpr float kStart = 66;
+constexpr std::int64_t kRounds = 5;
+
+TEST(MultiplyAddDot, AddsTwoProductsOfBf16PerRoundToEachSum) {
+  if (!has("AVX512_CORE_BF16")) {
+    GTEST_SKIP() << "this processor has no AVX512_BF16";
+  }
+  float sum = 0;
+  EXPECT_EQ(multiply_add_dot(MultiplyAdd::bf16_pairs, kRounds, &sum), 2.0 * 12 * 32 * kRounds);
+  EXPECT_EQ(sum, kStart + 12 * 2 * kRounds);
+}
+
+TEST(MultiplyAddDot, AddsFourProductsOfBytesPerRoundToEachSum) {
+  if (!has("AVX512_CORE_VNNI")) {
+    GTEST_SKIP() << "this processor has no AVX512_VNNI";
+  }
+  float sum = 0;
+  EXPECT_EQ(multiply_add_dot(MultiplyAdd::byte_quads, kRounds, &sum), 2.0 * 12 * 64 * kRounds);
+  EXPECT_EQ(sum, kStart + 12 * 4 * kRounds);
+}
+
+TEST(MultiplyAddDot, RunsOnTiles) {
+  if (!has("AVX512_CORE_AMX")) {
+    GTEST_SKIP() << "this processor has no AMX";
+  }
+  request_tiles();
+  float sum = 0;
+  const double products = 6 * 16 * 16 * kRounds;
+  EXPECT_EQ(multiply_add_dot(MultiplyAdd::bf16_tiles, kRounds, &sum), 2 * 32 * products);
+  EXPECT_EQ(multiply_add_dot(MultiplyAdd::byte_tiles, kRounds, &sum), 2 * 64 * products);
+  if (has("AVX512_CORE_AMX_FP16")) {
+    EXPECT_EQ(multiply_add_dot(MultiplyAdd::f16_tiles, kRounds, &sum), 2 * 32 * products);
+  }
+}
+
+TEST(PeakFlops, RunsOnAllThreads) {
+  test::for_teams([](ThreadTeam& team) { EXPECT_GT(peak_flops(team, MultiplyAdd::f32), 0); });
+}
+
+TEST(PeakBandwidth, StaysInItsMemory) {
+  constexpr std::int64_t kCount = 20'000;
+  test::for_teams([&](ThreadTeam& team) {
+    const test::GuardedFloats memory(std::vector<float>(kCount, 0));
+    EXPECT_GT(peak_bandwidth(team, std::as_writable_bytes(std::span(memory.data(), kCount))), 0);
+    EXPECT_TRUE(memory.intact());
+  });
+}
+
+}  // namespace
+}  // namespace bench::cpu
