@@ -147,6 +147,11 @@ TuningResult tune(const TuningRequest& request) {
   };
   if (settings.execution.autotune == Autotune::quick) {
     options.tuner.most = kQuick;
+  } else {
+    options.tuner.reorder_seconds = [&](const TensorType& type, const Layout& from,
+                                        const Layout& to) {
+      return timer.reorder_seconds(type, from, to);
+    };
   }
   result.choices = choose(estimated.graph, request.backend, options).choices;
   result.counts = timer.counts();

@@ -137,6 +137,24 @@ std::optional<double> CandidateTimer::seconds(const Graph& graph, const Node& no
   return known_.emplace(key, measure(graph, node, candidate)).first->second;
 }
 
+std::optional<double> CandidateTimer::reorder_seconds(const TensorType& type, const Layout& from,
+                                                      const Layout& to) {
+  static const OpDef kReorder{.name = "reorder", .infer = [](const OpContext& context) {
+                                return std::vector<TensorType>{context.inputs[0]};
+                              }};
+  Graph graph;
+  const ValueId x = graph.add_input("x", type);
+  graph.add_node(kReorder, "reorder", {}, {x});
+  Candidate candidate;
+  candidate.implementation = "reorder";
+  candidate.inputs = {from};
+  candidate.outputs = {to};
+  candidate.make = [&] {
+    return backend_.make_reorder({.type = type, .layout = from}, {.type = type, .layout = to});
+  };
+  return seconds(graph, graph.nodes()[0], candidate);
+}
+
 std::optional<double> CandidateTimer::measure(const Graph& graph, const Node& node,
                                               const Candidate& candidate) {
   const Places places = places_of(graph, node, candidate, backend_);

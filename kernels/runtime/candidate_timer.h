@@ -40,6 +40,10 @@ class CandidateTimer {
   /// Throws DeviceError if the device cannot be used after a candidate failed.
   std::optional<double> seconds(const Graph& graph, const Node& node, const Candidate& candidate);
 
+  /// The time of a reorder, under the same conditions.
+  std::optional<double> reorder_seconds(const TensorType& type, const Layout& from,
+                                        const Layout& to);
+
   /// The outcomes of the requested candidates; equal ones count once.
   struct Counts {
     std::int64_t timed = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "kernels/runtime/layout_selection.h"
 #include "kernels/runtime/tuned.h"
@@ -13,6 +14,9 @@ namespace {
 
 // The cost if a producer and a reader of an opaque value disagree on its layout.
 constexpr double kImpossibleSeconds = 1e9;
+
+// The ratio of two estimates above which the slower candidate is not timed.
+constexpr double kFarSlower = 10;
 
 /// Numbers layouts in the order in which they are first seen.
 class LayoutNumbers {
@@ -235,7 +239,7 @@ class Choosing {
                      [](ValueId id) { return id.index; });
       for (const Candidate& candidate : candidates_[n]) {
         LayoutProblem::Choice& option = entry.choices.emplace_back();
-        option.seconds = candidate.seconds;
+        option.seconds = seconds_of(n, candidate);
         const auto number = [&](const Layout& layout) {
           return layout == Layout::any() ? LayoutProblem::kAny : numbers_.number(layout);
         };
@@ -252,14 +256,48 @@ class Choosing {
       problem.values[at(gradient)].deliver_as = variable.index;
     }
     problem.starts = activation_layouts();
+    problem.thorough = times_layouts();
     problem.reorder_seconds = [&](int value, int from, int to) {
-      if (graph_.type(ValueId{value}).opaque) {
-        return kImpossibleSeconds;
-      }
-      return backend_.reorder_seconds(graph_.type(ValueId{value}), numbers_.layout(from),
-                                      numbers_.layout(to));
+      return reorder_seconds(ValueId{value}, from, to);
     };
     return problem;
+  }
+
+  [[nodiscard]] bool times_layouts() const {
+    return options_.pinned == nullptr && options_.tuner.reorder_seconds != nullptr;
+  }
+
+  /// The cost of a node's candidate, for the choice of layouts. It is estimated if it cannot change
+  /// a choice: the cost of a lone candidate, and of one that is far slower than another.
+  double seconds_of(std::size_t n, const Candidate& candidate) {
+    const Node& node = graph_.nodes()[n];
+    if (!times_layouts() || candidates_[n].size() < 2 || casts_variable(graph_, node) ||
+        reads_opaque(graph_, node)) {
+      return candidate.seconds;
+    }
+    const auto least = std::min_element(
+        candidates_[n].begin(), candidates_[n].end(),
+        [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
+    if (candidate.seconds > kFarSlower * least->seconds) {
+      return candidate.seconds;
+    }
+    return options_.tuner.seconds(graph_, node, candidate).value_or(kImpossibleSeconds);
+  }
+
+  double reorder_seconds(ValueId value, int from, int to) {
+    const TensorType& type = graph_.type(value);
+    if (type.opaque) {
+      return kImpossibleSeconds;
+    }
+    const auto [entry, fresh] = reorders_.try_emplace({value, from, to}, 0);
+    if (fresh) {
+      const Layout& source = numbers_.layout(from);
+      const Layout& target = numbers_.layout(to);
+      const auto timed =
+          times_layouts() ? options_.tuner.reorder_seconds(type, source, target) : std::nullopt;
+      entry->second = timed ? *timed : backend_.reorder_seconds(type, source, target);
+    }
+    return entry->second;
   }
 
   /// The layouts that any candidate gives its first output, except filters and their gradients. The
@@ -328,6 +366,7 @@ class Choosing {
   LayoutNumbers numbers_;
   /// Indexed by value, for those without a producer.
   std::vector<std::vector<int>> held_;
+  std::map<std::tuple<ValueId, int, int>, double> reorders_;
 };
 
 }  // namespace

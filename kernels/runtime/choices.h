@@ -37,13 +37,17 @@ class ChoicesError : public UsageError {
   using UsageError::UsageError;
 };
 
-/// Chooses by time among candidates that differ only in their implementation, before memory is laid
-/// out. If times are equal within the measurement's precision, the estimates decide.
+/// Chooses candidates by time, before memory is laid out. If the times of candidates that differ
+/// only in their implementation are equal within the measurement's precision, the estimates decide.
 struct Tuner {
   /// The time of a node's candidate; nullopt if it cannot run. If the function is empty, nothing is
   /// timed. It is not called for nodes that read opaque values, whose memory only their producers
   /// know.
   std::function<std::optional<double>(const Graph&, const Node&, const Candidate&)> seconds = {};
+  /// The time of a reorder; nullopt if it cannot run. Without it, layouts are chosen by estimates.
+  /// With it, all candidates are timed, and the layouts with the least total time are chosen.
+  std::function<std::optional<double>(const TensorType&, const Layout& from, const Layout& to)>
+      reorder_seconds = {};
   /// The maximum number of timed candidates, or one of each way if there are more ways. It takes
   /// the best of each way by estimate, then the best of all.
   std::size_t most = std::numeric_limits<std::size_t>::max();

@@ -34,6 +34,9 @@ struct LayoutProblem {
   std::vector<Value> values;
   /// The layouts from which the search starts, one start each.
   std::vector<int> starts;
+  /// Searches longer, in particular for plans that mix layouts. Takes up to a second for the
+  /// largest networks.
+  bool thorough = false;
   std::function<double(int value, int from, int to)> reorder_seconds;
 };
 
@@ -46,7 +49,9 @@ struct LayoutChoice {
 };
 
 /// Starts once from each layout (every node takes the candidate closest to it) and improves single
-/// decisions until none helps. Returns the best result of all starts. Deterministic.
+/// decisions until none helps. A thorough search also starts from the fastest candidates and from
+/// random ones, and improves series of decisions. Returns the best result of all starts.
+/// Deterministic.
 LayoutChoice select_layouts(const LayoutProblem& problem);
 
 }  // namespace bench

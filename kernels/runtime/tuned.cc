@@ -54,11 +54,14 @@ std::vector<std::size_t> timed(std::span<const Candidate> candidates,
 
 }  // namespace
 
+bool reads_opaque(const Graph& graph, const Node& node) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [&](ValueId id) { return graph.type(id).opaque; });
+}
+
 std::size_t tuned(const Tuner& tuner, const Graph& graph, const Node& node,
                   std::span<const Candidate> candidates, std::size_t chosen) {
-  const bool reads_opaque = std::any_of(node.inputs.begin(), node.inputs.end(),
-                                        [&](ValueId id) { return graph.type(id).opaque; });
-  if (!tuner.seconds || reads_opaque) {
+  if (!tuner.seconds || reads_opaque(graph, node)) {
     return chosen;
   }
   const std::vector<std::size_t> compared =

@@ -8,6 +8,10 @@
 
 namespace bench {
 
+/// Returns true if the node reads a value whose memory only its producer knows. Such a node cannot
+/// be timed alone.
+bool reads_opaque(const Graph& graph, const Node& node);
+
 /// The fastest of a node's candidates with the same layouts as candidate `chosen`, by the tuner;
 /// `chosen` if none can be timed.
 std::size_t tuned(const Tuner& tuner, const Graph& graph, const Node& node,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
@@ -90,6 +91,88 @@ TEST(LayoutSelection, IsNeverWorseThanAnyUniformChoice) {
     const auto choice = select_layouts(chain(seconds, 0.3));
     EXPECT_LE(choice.seconds, std::min(uniform[0], uniform[1]) + 1e-12) << "seed " << seed;
   }
+}
+
+/// Residual blocks of convolutions with filters, in up to three layouts.
+LayoutProblem random_network(std::uint64_t seed) {
+  RandomStream random(seed);
+  const auto nodes = static_cast<int>(3 + random.below(3));
+  const int layouts = nodes == 3 ? 3 : 2;
+  LayoutProblem problem;
+  problem.thorough = true;
+  for (int layout = 0; layout < layouts; ++layout) {
+    problem.starts.push_back(layout);
+  }
+  const auto add_value = [&](std::vector<int> free) {
+    problem.values.push_back({.free_layouts = std::move(free)});
+    return static_cast<int>(problem.values.size()) - 1;
+  };
+  int x = add_value(problem.starts);
+  int shortcut = x;
+  for (int n = 0; n < nodes; ++n) {
+    LayoutProblem::Node node{.inputs = {x}, .outputs = {add_value({})}, .choices = {}};
+    const bool adds = n % 3 == 2;
+    node.inputs.push_back(adds ? shortcut : add_value(problem.starts));
+    for (int layout = 0; layout < layouts; ++layout) {
+      const int other = adds ? layout : static_cast<int>(random.below(2)) * layout;
+      node.choices.push_back({{layout, other}, {layout}, adds ? 0.1 : random.uniform()});
+    }
+    x = node.outputs[0];
+    shortcut = adds ? x : shortcut;
+    problem.nodes.push_back(node);
+  }
+  std::vector<double> costs(problem.values.size());
+  std::generate(costs.begin(), costs.end(), [&] { return 0.4 * random.uniform(); });
+  problem.reorder_seconds = [costs](int value, int, int) {
+    return costs[static_cast<std::size_t>(value)];
+  };
+  return problem;
+}
+
+/// The least cost of all combinations of candidates and free layouts.
+double exhaustive_seconds(const LayoutProblem& problem) {
+  LayoutProblem fixed = problem;
+  fixed.thorough = false;
+  const auto split = [&](auto& options, const auto& again) {
+    const auto all = options;
+    double least = 1e9;
+    for (const auto& one : all) {
+      options = {one};
+      least = std::min(least, again());
+    }
+    options = all;
+    return least;
+  };
+  const std::function<double()> search = [&]() -> double {
+    for (auto& node : fixed.nodes) {
+      if (node.choices.size() > 1) {
+        return split(node.choices, search);
+      }
+    }
+    for (auto& value : fixed.values) {
+      if (value.free_layouts.size() > 1) {
+        return split(value.free_layouts, search);
+      }
+    }
+    return select_layouts(fixed).seconds;
+  };
+  return search();
+}
+
+TEST(LayoutSelection, FindsTheBestPlanOfSmallNetworks) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const LayoutProblem problem = random_network(seed);
+    EXPECT_NEAR(select_layouts(problem).seconds, exhaustive_seconds(problem), 1e-9)
+        << "seed " << seed;
+  }
+}
+
+TEST(LayoutSelection, ChangesSeveralNodesTogether) {
+  // The change of one node alone costs more than it saves.
+  LayoutProblem problem = chain({{3, 4}, {3, 4}, {3, 4}, {4, 3}, {4, 3}, {4, 3}}, /*reorder=*/1.5);
+  EXPECT_DOUBLE_EQ(select_layouts(problem).seconds, 21);
+  problem.thorough = true;
+  EXPECT_EQ(select_layouts(problem).chosen, (std::vector<int>{0, 0, 0, 1, 1, 1}));
 }
 
 TEST(LayoutSelection, RefusesANodeWithoutCandidates) {
