@@ -84,6 +84,8 @@ struct Candidate {
   std::vector<std::size_t> opaque_bytes;
   /// Scratch memory that `launch` needs; its contents need not survive the call.
   std::size_t workspace_bytes = 0;
+  /// The multiply-adds of its algorithm, if they are fewer than the node's.
+  std::optional<std::int64_t> multiply_adds = {};
   /// Bytes written and read again between the candidate's kernels, in addition to the node's inputs
   /// and outputs.
   std::int64_t intermediate_bytes = 0;

@@ -211,7 +211,8 @@ Device make_tower_device(const RunSettings& settings, const TowerPlace& share) {
       // anywhere. Threads of several devices would share a processor or leave
       // their node.
       .pin = !settings.workload.input.dataset || settings.workload.towers > 1 || device.memory,
-      .max_isa = std::nullopt};
+      .max_isa = std::nullopt,
+      .winograd = settings.execution.winograd};
   if (const auto cpuid = this_processor()) {
     for (std::string& costly : costly_variables(*cpuid, own_environment)) {
       device.warnings.push_back(std::move(costly));

@@ -127,11 +127,16 @@ std::string unless_horovod(const Asked& asked) {
                                : fmt::format("with --variable_update={}", strategy);
 }
 
+std::string unless_f32(const Asked& asked) {
+  const Workload& workload = asked.settings.workload;
+  return workload.int8                  ? "with --dtype=int8"
+         : workload.dtype == DType::f32 ? ""
+                                        : fmt::format("with --dtype={}", name_of(workload.dtype));
+}
+
 std::string unless_gpu_in_f32(const Asked& asked) {
   const std::string idle = unless_gpu(asked);
-  return !idle.empty() || asked.settings.workload.dtype == DType::f32
-             ? idle
-             : fmt::format("with --dtype={}", name_of(asked.settings.workload.dtype));
+  return idle.empty() ? unless_f32(asked) : idle;
 }
 
 std::string unless_gpu_trains(const Asked& asked) {
@@ -155,6 +160,15 @@ std::string if_steps_end_finished(const Asked& asked) {
 
 std::string unless_cpu(const Asked& asked) {
   return asked.settings.execution.device == RunDevice::cpu ? "" : with_this_device(asked);
+}
+
+std::string unless_winograd(const Asked& asked) {
+  if (const std::string idle = unless_cpu(asked); !idle.empty()) {
+    return idle;
+  }
+  const DataFormat format = asked.settings.execution.format;
+  return format == DataFormat::automatic ? unless_f32(asked)
+                                         : fmt::format("with --data_format={}", name_of(format));
 }
 
 std::string unless_threads(const Asked& asked) {
@@ -374,6 +388,7 @@ constexpr std::array kRules = {
     Rule{"deterministic_layers", unless_training},
     Rule{"use_tf32", unless_gpu_in_f32},
     Rule{"cuda_graph", unless_gpu},
+    Rule{"winograd", unless_winograd},
     Rule{"conv_statistics", unless_gpu_trains},
     Rule{"conv_prologue", unless_statistics_are_given},
     Rule{"input_transfer", unless_data},

@@ -235,6 +235,8 @@ struct Execution {
   Autotune autotune = Autotune::off;
   /// Use only kernels that give the same bits each time.
   bool deterministic = false;
+  /// Convolutions on a CPU may use Winograd's algorithm.
+  bool winograd = true;
   /// The type of the input slots; with u8 the device normalizes the images.
   SlotType slots = SlotType::f32;
 

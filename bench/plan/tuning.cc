@@ -104,6 +104,7 @@ TuningKey tuning_key(const RunSettings& settings, const Graph& graph, TuningKey 
   text << graph;
   identity.subject.insert({{"autotune", std::string(name_of(settings.execution.autotune))},
                            {"deterministic", settings.execution.deterministic ? "true" : "false"},
+                           {"winograd", settings.execution.winograd ? "true" : "false"},
                            {"data_format", std::string(name_of(settings.execution.format))},
                            {"use_tf32", settings.workload.tf32 ? "true" : "false"},
                            {"graph", results::sha256_hex(text.str())}});

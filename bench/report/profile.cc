@@ -170,7 +170,7 @@ void add_tower(nlohmann::json& events, int number, const std::vector<Step>& step
 }  // namespace
 
 double arithmetic_seconds(const ProfileRow& row, const Ceiling& ceiling) {
-  return (row.flops - row.padding_flops) / ceiling.flops_per_second;
+  return (row.flops - row.avoidable_flops) / ceiling.flops_per_second;
 }
 
 double memory_seconds(const ProfileRow& row, const Ceiling& ceiling) {
@@ -203,7 +203,7 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
          .implementation = steps[i].implementation,
          .seconds = times.kernels[i],
          .flops = 2.0 * static_cast<double>(steps[i].work.multiply_adds),
-         .padding_flops = 2.0 * static_cast<double>(steps[i].work.multiply_adds_of_padding),
+         .avoidable_flops = 2.0 * static_cast<double>(steps[i].work.avoidable_multiply_adds),
          .bytes = static_cast<double>(steps[i].work.bytes)});
   }
   const bool meet = workload.towers > 1 && workload.reduction;

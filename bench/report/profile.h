@@ -26,8 +26,8 @@ struct ProfileRow {
   double seconds = 0;
   /// 2 per multiply-add of convolutions and fully connected layers.
   double flops = 0;
-  /// Those that multiply a zero of the padding, which a kernel may skip.
-  double padding_flops = 0;
+  /// Those that the kernel can avoid: with zeros of the padding, or by its algorithm.
+  double avoidable_flops = 0;
   /// The minimum number of bytes it reads and writes: its inputs and outputs, once each; 0 if
   /// unknown.
   double bytes = 0;
@@ -56,7 +56,7 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
 /// The rows, for the record.
 std::vector<results::KernelTime> kernels_of(const Profile& profile);
 
-/// The least time for a row's arithmetic at the ceiling: padding may be skipped.
+/// The least time for a row's arithmetic at the ceiling.
 double arithmetic_seconds(const ProfileRow& row, const Ceiling& ceiling);
 /// The least time for a row's reads and writes at the ceiling. The caches may hold as many of its
 /// bytes as they have; the others come from the next level.

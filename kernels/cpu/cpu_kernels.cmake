@@ -25,6 +25,8 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/spatial_pad.cc
     cpu/thread_team.cc
     cpu/tile_copy.cc
+    cpu/winograd.cc
+    cpu/winograd_passes.cc
   HEADERS
     cpu/activation.h
     cpu/batch_norm.h
@@ -57,6 +59,8 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/spatial_pad.h
     cpu/thread_team.h
     cpu/tile_copy.h
+    cpu/winograd.h
+    cpu/winograd_passes.h
   LINK bench_base bench_optimizer
   PRIVATE_LINK bench_cpu_host hwy::hwy OpenMP::OpenMP_CXX)
 
@@ -80,4 +84,5 @@ bench_test(cpu_kernels_test SEPARATE LONG LABELS quick
     cpu/test/peak_test.cc
     cpu/test/thread_team_test.cc
     cpu/test/tile_copy_test.cc
+    cpu/test/winograd_test.cc
   LINK bench_cpu_kernels bench_cpu_host hwy::hwy)

@@ -17,6 +17,8 @@ struct Context {
   cpu::ThreadTeam& team;
   /// Channels per block of the blocked layout: the floats of one vector register.
   int block = 16;
+  /// Convolutions may use Winograd's algorithm.
+  bool winograd = true;
 };
 
 /// Creates the candidates of a node; each op has a function of its name. Returns an empty vector if

@@ -8,6 +8,7 @@
 #include "kernels/onednn/filter_gradient.h"
 #include "kernels/onednn/primitive_kernel.h"
 #include "kernels/onednn/residual.h"
+#include "kernels/onednn/winograd.h"
 
 namespace bench::onednn {
 namespace {
@@ -234,6 +235,9 @@ std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& 
     }
     candidates.push_back(std::move(candidate));
   }
+  if (auto candidate = winograd_forward(context, graph, node, format)) {
+    candidates.push_back(std::move(*candidate));
+  }
   return candidates;
 }
 
@@ -269,6 +273,9 @@ std::vector<Candidate> conv2d_backward_data(Context& context, const Graph& graph
                                        {DNNL_ARG_DIFF_SRC, desc.diff_src_desc(), From::output, 0}});
       candidates.push_back(std::move(candidate));
     }
+  }
+  if (auto candidate = winograd_backward_data(context, graph, node, format)) {
+    candidates.push_back(std::move(*candidate));
   }
   return candidates;
 }

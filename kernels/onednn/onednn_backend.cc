@@ -85,6 +85,7 @@ class OnednnBackend final : public Backend {
     // can then return a primitive that was created for other filters.
     dnnl::set_primitive_cache_capacity(0);
     context_.block = has_isa(dnnl::cpu_isa::avx512_core) ? 16 : 8;
+    context_.winograd = options.winograd;
   }
 
   [[nodiscard]] std::string_view name() const override { return "onednn"; }

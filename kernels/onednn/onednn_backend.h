@@ -16,6 +16,8 @@ struct OnednnOptions {
   bool pin = true;
   /// An upper bound for the instruction set, as ONEDNN_MAX_CPU_ISA takes it; unset: oneDNN's own.
   std::optional<std::string> max_isa = {};
+  /// Offers Winograd's algorithm for 3x3 convolutions in f32, if the processor has AVX-512.
+  bool winograd = true;
 };
 
 /// oneDNN 3.x for convolutions, pooling and fully connected layers, our own vector kernels for the

@@ -12,7 +12,7 @@ Work work_of(const Graph& graph, const Node& node) {
     work.multiply_adds = node.op->multiply_adds(graph, node);
   }
   if (node.op->multiply_adds_of_padding != nullptr) {
-    work.multiply_adds_of_padding = node.op->multiply_adds_of_padding(graph, node);
+    work.avoidable_multiply_adds = node.op->multiply_adds_of_padding(graph, node);
   }
   for (const auto& ids : {node.inputs, node.outputs}) {
     for (const ValueId id : ids) {

@@ -33,8 +33,8 @@ struct GradientContext {
 /// of its inputs and outputs.
 struct Work {
   std::int64_t multiply_adds = 0;
-  /// Those that multiply a zero of the padding, which a kernel may skip.
-  std::int64_t multiply_adds_of_padding = 0;
+  /// Those that a kernel can avoid: with zeros of the padding, or by its algorithm.
+  std::int64_t avoidable_multiply_adds = 0;
   std::int64_t bytes = 0;
 };
 

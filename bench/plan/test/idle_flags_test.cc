@@ -45,6 +45,14 @@ TEST(IdleFlags, IncludeThoseOfOtherOptimizers) {
   }
 }
 
+TEST(IdleFlags, IncludeWinogradWhereItCannotRun) {
+  EXPECT_THAT(idle({"--nowinograd"}), IsEmpty());
+  EXPECT_THAT(idle({"--nowinograd", "--data_format=NHWC"}),
+              ElementsAre("--winograd: no effect with --data_format=NHWC"));
+  EXPECT_THAT(idle({"--nowinograd", "--dtype=int8", "--forward_only"}),
+              ElementsAre("--winograd: no effect with --dtype=int8"));
+}
+
 TEST(IdleFlags, IncludeThoseOfUnusedLearningRates) {
   EXPECT_THAT(idle({"--resnet_base_lr=1", "--model=resnet50"}), IsEmpty());
   EXPECT_THAT(idle({"--resnet_base_lr=1", "--model=lenet"}),

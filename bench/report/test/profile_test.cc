@@ -35,9 +35,9 @@ TEST(Roofline, IsTheLongerOfArithmeticAndMemory) {
   EXPECT_DOUBLE_EQ(roofline_seconds(profile.rows[1], *profile.ceiling), 1e-3);
 }
 
-TEST(Roofline, SkipsTheProductsWithPadding) {
+TEST(Roofline, OmitsProductsThatAKernelCanAvoid) {
   Profile profile = example();
-  profile.rows[0].padding_flops = 1e9;
+  profile.rows[0].avoidable_flops = 1e9;
   EXPECT_DOUBLE_EQ(roofline_seconds(profile.rows[0], *profile.ceiling), 2e-3);
 }
 

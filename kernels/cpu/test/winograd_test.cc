@@ -1,0 +1,224 @@
+#include "kernels/cpu/winograd.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/cpu/cpu_isa.h"
+#include "kernels/cpu/test/kernel_test.h"
+
+namespace bench::cpu {
+namespace {
+
+constexpr std::int64_t kLanes = 16;
+
+struct Case {
+  WinogradShape shape;
+  WinogradFilters order = WinogradFilters::forward;
+  bool bias = false;
+  bool residual = false;
+  std::optional<float> least = {};
+  std::optional<float> most = {};
+};
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+std::int64_t floats_of_x(const WinogradShape& s) {
+  return s.batch * s.in_blocks * s.height * s.width * kLanes;
+}
+std::int64_t floats_of_y(const WinogradShape& s) {
+  return s.batch * s.out_blocks * s.out_height * s.out_width * kLanes;
+}
+std::int64_t floats_of_filters(const WinogradShape& s) {
+  return s.in_blocks * s.out_blocks * 9 * kLanes * kLanes;
+}
+
+/// The inputs of a case.
+struct Inputs {
+  explicit Inputs(const WinogradShape& shape)
+      : x(test::random_floats(floats_of_x(shape), 1)),
+        filters(test::random_floats(floats_of_filters(shape), 2)),
+        bias(test::random_floats(shape.out_blocks * kLanes, 3)),
+        residual(test::random_floats(floats_of_y(shape), 4)) {}
+  std::vector<float> x;
+  std::vector<float> filters;
+  std::vector<float> bias;
+  std::vector<float> residual;
+};
+
+double filter_of(const Case& c, const Inputs& inputs, std::int64_t out, std::int64_t in,
+                 std::int64_t tap) {
+  const bool forward = c.order == WinogradFilters::forward;
+  const std::int64_t block = forward ? out / kLanes * c.shape.in_blocks + in / kLanes
+                                     : in / kLanes * c.shape.out_blocks + out / kLanes;
+  const std::int64_t read = forward ? tap : 8 - tap;
+  return static_cast<double>(
+      inputs.filters[at(((block * 9 + read) * kLanes + in % kLanes) * kLanes + out % kLanes)]);
+}
+
+/// The result in double.
+std::vector<double> expected(const Case& c, const Inputs& inputs) {
+  const WinogradShape& s = c.shape;
+  std::vector<double> result(at(floats_of_y(s)));
+  for (std::int64_t i = 0; i < floats_of_y(s); ++i) {
+    const std::int64_t column = i / kLanes % s.out_width;
+    const std::int64_t row = i / kLanes / s.out_width % s.out_height;
+    const std::int64_t block = i / kLanes / s.out_width / s.out_height % s.out_blocks;
+    const std::int64_t image = i / kLanes / s.out_width / s.out_height / s.out_blocks;
+    const std::int64_t out = block * kLanes + i % kLanes;
+    double sum = c.bias ? static_cast<double>(inputs.bias[at(out)]) : 0;
+    for (std::int64_t in = 0; in < s.in_blocks * kLanes; ++in) {
+      for (std::int64_t tap = 0; tap < 9; ++tap) {
+        const std::int64_t y = row + tap / 3 - s.pad_top;
+        const std::int64_t x = column + tap % 3 - s.pad_left;
+        if (y >= 0 && y < s.height && x >= 0 && x < s.width) {
+          const std::int64_t plane = (image * s.in_blocks + in / kLanes) * s.height;
+          sum += static_cast<double>(
+                     inputs.x[at(((plane + y) * s.width + x) * kLanes + in % kLanes)]) *
+                 filter_of(c, inputs, out, in, tap);
+        }
+      }
+    }
+    sum += c.residual ? static_cast<double>(inputs.residual[at(i)]) : 0;
+    sum = c.least ? std::max(sum, static_cast<double>(*c.least)) : sum;
+    result[at(i)] = c.most ? std::min(sum, static_cast<double>(*c.most)) : sum;
+  }
+  return result;
+}
+
+std::vector<float> computed(ThreadTeam& team, const Case& c, const Inputs& inputs) {
+  const auto plan = plan_winograd(c.shape, team.size());
+  if (!plan) {
+    return {};
+  }
+  const test::GuardedFloats x(inputs.x), filters(inputs.filters), bias(inputs.bias),
+      residual(inputs.residual), y(floats_of_y(c.shape));
+  const test::GuardedMemory workspace(plan->workspace_bytes);
+  winograd(team, {.plan = *plan,
+                  .order = c.order,
+                  .x = x.data(),
+                  .filters = filters.data(),
+                  .bias = c.bias ? bias.data() : nullptr,
+                  .residual = c.residual ? residual.data() : nullptr,
+                  .least = c.least,
+                  .most = c.most,
+                  .y = y.data(),
+                  .workspace = workspace.data()});
+  EXPECT_TRUE(x.intact() && filters.intact() && bias.intact() && residual.intact());
+  EXPECT_TRUE(y.intact() && workspace.intact());
+  return y.values();
+}
+
+void expect_matches(const Case& c) {
+  const auto processor = this_processor();
+  if (!processor || richest_isa(*processor).find("AVX512") == std::string::npos) {
+    GTEST_SKIP() << "this processor has no AVX-512";
+  }
+  const Inputs inputs(c.shape);
+  const std::vector<double> right = expected(c, inputs);
+  // The size of a sum of random products, and 60 roundings.
+  const double tolerance = 60 * static_cast<double>(std::numeric_limits<float>::epsilon()) *
+                           std::sqrt(static_cast<double>(c.shape.in_blocks * kLanes * 9));
+  std::vector<float> first;
+  test::for_teams([&](ThreadTeam& team) {
+    SCOPED_TRACE(team.size());
+    const std::vector<float> y = computed(team, c, inputs);
+    if (y.empty()) {
+      return;
+    }
+    first = first.empty() ? y : first;
+    EXPECT_EQ(y, first);
+    double worst = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      worst = std::max(worst, std::abs(static_cast<double>(y[i]) - right[i]));
+    }
+    EXPECT_LT(worst, tolerance);
+  });
+  EXPECT_FALSE(first.empty());
+}
+
+TEST(Winograd, ComputesAConvolutionOfWholeTiles) {
+  expect_matches({.shape = {.batch = 2,
+                            .in_blocks = 2,
+                            .height = 12,
+                            .width = 16,
+                            .out_blocks = 5,
+                            .out_height = 12,
+                            .out_width = 16,
+                            .pad_top = 1,
+                            .pad_left = 1}});
+}
+
+TEST(Winograd, ComputesPartsOfTilesAndUnevenPadding) {
+  for (std::int64_t pad = 0; pad < 3; ++pad) {
+    SCOPED_TRACE(pad);
+    expect_matches({.shape = {.batch = 3,
+                              .in_blocks = 1,
+                              .height = 13,
+                              .width = 7,
+                              .out_blocks = 4,
+                              .out_height = 11 + pad,
+                              .out_width = 5 + 2,
+                              .pad_top = pad,
+                              .pad_left = 1}});
+  }
+}
+
+TEST(Winograd, AddsABiasAndAResidualAndLimits) {
+  expect_matches({.shape = {.batch = 5,
+                            .in_blocks = 1,
+                            .height = 9,
+                            .width = 9,
+                            .out_blocks = 2,
+                            .out_height = 9,
+                            .out_width = 9,
+                            .pad_top = 1,
+                            .pad_left = 1},
+                  .bias = true,
+                  .residual = true,
+                  .least = 0.0F,
+                  .most = 6.0F});
+}
+
+TEST(Winograd, ComputesADataGradient) {
+  expect_matches({.shape = {.batch = 2,
+                            .in_blocks = 3,
+                            .height = 10,
+                            .width = 11,
+                            .out_blocks = 1,
+                            .out_height = 12,
+                            .out_width = 13,
+                            .pad_top = 2,
+                            .pad_left = 2},
+                  .order = WinogradFilters::backward_data});
+}
+
+TEST(Winograd, NeedsTilesForAllThreads) {
+  const WinogradShape shape{.batch = 3,
+                            .in_blocks = 1,
+                            .height = 8,
+                            .width = 8,
+                            .out_blocks = 1,
+                            .out_height = 8,
+                            .out_width = 8,
+                            .pad_top = 1,
+                            .pad_left = 1};
+  EXPECT_TRUE(plan_winograd(shape, 1));
+  EXPECT_FALSE(plan_winograd(shape, 2));
+}
+
+TEST(Winograd, CountsTheProductsOfWholeTiles) {
+  const WinogradShape shape{.batch = 32,
+                            .in_blocks = 2,
+                            .height = 7,
+                            .width = 7,
+                            .out_blocks = 4,
+                            .out_height = 7,
+                            .out_width = 7,
+                            .pad_top = 1,
+                            .pad_left = 1};
+  EXPECT_EQ(plan_winograd(shape, 1)->multiply_adds, 36 * 32 * 4 * 32 * 64);
+}
+
+}  // namespace
+}  // namespace bench::cpu

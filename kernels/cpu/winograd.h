@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "kernels/cpu/thread_team.h"
+
+namespace bench::cpu {
+
+/// A convolution with 3x3 filters and stride 1 over tensors in blocks of 16 channels: x
+/// [batch][in_blocks][height][width][16], y [batch][out_blocks][out_height][out_width][16].
+struct WinogradShape {
+  std::int64_t batch = 0;
+  std::int64_t in_blocks = 0;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  std::int64_t out_blocks = 0;
+  std::int64_t out_height = 0;
+  std::int64_t out_width = 0;
+  /// Zeros above and to the left of x; those at its other sides follow.
+  std::int64_t pad_top = 0;
+  std::int64_t pad_left = 0;
+};
+
+/// How the work is divided: each thread computes groups of tiles of 4x4 outputs.
+struct WinogradPlan {
+  WinogradShape shape;
+  int threads = 1;
+  std::int64_t tiles_high = 0;
+  std::int64_t tiles_wide = 0;
+  std::int64_t group = 0;  ///< Tiles of a group.
+  std::int64_t groups = 0;
+  /// A multiple of 64.
+  std::size_t workspace_bytes = 0;
+  /// The multiply-adds of the matrix products, including tiles that reach beyond y.
+  std::int64_t multiply_adds = 0;
+  /// The estimated time of everything else, in multiply-adds.
+  std::int64_t overhead = 0;
+  /// At least 1: the busiest thread's tiles relative to an equal share.
+  double excess = 1;
+};
+
+/// Empty if there are too few tiles for the threads: each thread reads all filters.
+std::optional<WinogradPlan> plan_winograd(const WinogradShape& shape, int threads);
+
+/// The order of the filters' elements.
+enum class WinogradFilters : std::uint8_t {
+  /// [out_blocks][in_blocks][3][3][16 in][16 out].
+  forward,
+  /// [in_blocks][out_blocks][3][3][16 in][16 out], and rotated by half a turn: the filters of the
+  /// convolution whose data gradient this is.
+  backward_data,
+};
+
+struct Winograd {
+  WinogradPlan plan;
+  WinogradFilters order = WinogradFilters::forward;
+  const float* x = nullptr;
+  const float* filters = nullptr;
+  /// One per output channel; may be null.
+  const float* bias = nullptr;
+  /// Has y's shape and may be y; may be null.
+  const float* residual = nullptr;
+  /// y is limited to at least `least` and at most `most`; NaN stays NaN.
+  std::optional<float> least = {};
+  std::optional<float> most = {};
+  float* y = nullptr;
+  /// 64-byte aligned.
+  void* workspace = nullptr;
+};
+
+/// Computes y[n][o][p][q] = the sum over i, r, s of
+///   x[n][i][p + r - pad_top][q + s - pad_left] * filters[o][i][r][s]
+/// in f32 as F(4x4, 3x3): Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015.
+/// It multiplies 36 times per tile instead of 144 times. Its rounding errors are several times
+/// those of a plain sum. Gives the same bits for every number of threads. Needs a processor with
+/// AVX-512F.
+void winograd(ThreadTeam& team, const Winograd& args);
+
+}  // namespace bench::cpu

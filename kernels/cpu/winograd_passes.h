@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/winograd.h"
+
+// The passes of winograd(), each on one thread. They need a processor with AVX-512F.
+
+namespace bench::cpu {
+
+/// Outputs per side of a tile, and elements of a transformed tile.
+inline constexpr std::int64_t kWinogradTile = 4;
+inline constexpr std::int64_t kWinogradPoints = 36;
+/// Channels of a block: the floats of a vector.
+inline constexpr std::int64_t kWinogradLanes = 16;
+/// The matrix product in registers: tiles times vectors of output channels.
+inline constexpr std::int64_t kWinogradRows = 6;
+inline constexpr std::int64_t kWinogradVectors = 4;
+
+/// Consecutive tiles of one thread, and its memory.
+struct WinogradGroup {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  /// The most tiles.
+  std::int64_t capacity = 0;
+  /// Floats of a tile at one point, in `input` and in `products`.
+  std::int64_t row = 0;
+  std::int64_t product_row = 0;
+  /// [36][capacity][row].
+  float* input = nullptr;
+  /// [36][capacity][product_row].
+  float* products = nullptr;
+};
+
+/// Transforms the filters between a block of input channels and one of output channels, into
+/// [36][out_blocks][in channels][16].
+void transform_filters(const Winograd& args, std::int64_t out_block, std::int64_t in_block,
+                       float* transformed);
+
+/// Computes the outputs of a group of tiles.
+void convolve_group(const Winograd& args, const WinogradGroup& group, const float* filters);
+
+}  // namespace bench::cpu
