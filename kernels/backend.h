@@ -130,13 +130,13 @@ struct MemoryTraits {
 
 /// The measured peak performance of a device.
 struct Ceiling {
-  /// From registers; of a device whose registers are not measured, as in a large matrix product.
+  /// With operands in registers. If that is not measured: product_flops_per_second.
   double flops_per_second = 0;
   /// In a large matrix product.
   double product_flops_per_second = 0;
   /// To and from memory, reads and writes together.
   double bytes_per_second = 0;
-  /// A level of caches, all caches of the device's threads together.
+  /// A level of caches: those of all the device's threads together.
   struct Cache {
     int level = 1;
     std::size_t bytes = 0;
@@ -199,6 +199,8 @@ class Backend {
   /// Measures how fast the device computes in that type, and reads and writes. Takes at most three
   /// seconds. Empty if the device is not built for speed.
   virtual std::optional<Ceiling> measure_ceiling(DType dtype) = 0;
+  /// Only Ceiling::product_flops_per_second.
+  virtual std::optional<double> measure_product(DType /*dtype*/) { return std::nullopt; }
   /// The clock of a busy device's processors in Hz, from its cycle counter and the elapsed time.
   /// Takes milliseconds. Empty if the device has no such counter.
   virtual std::optional<double> measure_clock() { return std::nullopt; }

@@ -57,6 +57,9 @@ class ForwardingBackend : public Backend {
   std::optional<Ceiling> measure_ceiling(DType dtype) override {
     return inner_.measure_ceiling(dtype);
   }
+  std::optional<double> measure_product(DType dtype) override {
+    return inner_.measure_product(dtype);
+  }
   std::optional<double> measure_clock() override { return inner_.measure_clock(); }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     return inner_.allocate(bytes);

@@ -1,18 +1,12 @@
 #include "bench/plan/precision.h"
 
-#include <iomanip>
-#include <sstream>
-
 #include "models/base/errors.h"
 
 namespace bench {
 namespace {
 
-std::string gigaflops(const Ceiling& ceiling) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(0) << ceiling.product_flops_per_second / 1e9
-       << " GFLOP/s";
-  return text.str();
+std::string gigaflops(double flops_per_second) {
+  return fmt::format("{:.0f} GFLOP/s", flops_per_second / 1e9);
 }
 
 Precision faster_half(Backend& backend) {
@@ -29,13 +23,12 @@ Precision faster_half(Backend& backend) {
   if (!bf16 || !f16) {
     return f16 ? chosen(DType::f16, bf16.why_not) : chosen(DType::bf16, f16.why_not);
   }
-  const auto of_bf16 = backend.measure_ceiling(DType::bf16);
-  const auto of_f16 = backend.measure_ceiling(DType::f16);
+  const auto of_bf16 = backend.measure_product(DType::bf16);
+  const auto of_f16 = backend.measure_product(DType::f16);
   if (!of_bf16 || !of_f16) {
     return chosen(DType::f16, "this device is not optimized for either type");
   }
-  return chosen(of_bf16->product_flops_per_second > of_f16->product_flops_per_second ? DType::bf16
-                                                                                     : DType::f16,
+  return chosen(*of_bf16 > *of_f16 ? DType::bf16 : DType::f16,
                 fmt::format("a matrix product ran at {} in bf16 and at {} in f16",
                             gigaflops(*of_bf16), gigaflops(*of_f16)));
 }

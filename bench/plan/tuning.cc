@@ -160,6 +160,13 @@ TuningResult tune(const TuningRequest& request) {
   if (result.counts.timed == 0) {
     return result;  // There is nothing to choose between.
   }
+  if (const std::string why =
+          why_unusable(settings, request.graph, request.backend, request.limits, result.choices);
+      !why.empty()) {
+    result.notices.push_back(fmt::format("the timed kernels are not used: {}", why));
+    result.choices = estimated.lowered.choices;
+    return result;
+  }
   if (const std::string why = request.cache.keep(key, result.choices); !why.empty()) {
     result.notices.push_back(
         fmt::format("the choice of kernels is not saved for later runs: {}", why));

@@ -239,6 +239,7 @@ std::vector<results::KernelTime> kernels_of(const Profile& profile) {
                        .implementation = row.implementation,
                        .seconds = row.seconds,
                        .flops = row.flops,
+                       .avoidable_flops = row.avoidable_flops,
                        .bytes = row.bytes});
   }
   return kernels;

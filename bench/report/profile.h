@@ -26,7 +26,8 @@ struct ProfileRow {
   double seconds = 0;
   /// 2 per multiply-add of convolutions and fully connected layers.
   double flops = 0;
-  /// Those that the kernel can avoid: with zeros of the padding, or by its algorithm.
+  /// The part that the kernel can avoid: products with zeros of the padding, or those that its
+  /// algorithm saves.
   double avoidable_flops = 0;
   /// The minimum number of bytes it reads and writes: its inputs and outputs, once each; 0 if
   /// unknown.

@@ -27,7 +27,7 @@ std::vector<KernelCase> conv2d_cases() {
            .window = square(1, 2, 0, 0)},
            {.name = "3x3_same", .x = {2, 16, 8, 8}, .filters = 16, .window = same3},
            {.name = "3x3_valid", .x = {2, 16, 8, 6}, .filters = 32, .window = square(3, 1, 0, 0)},
-           // Enough blocks of channels for several threads.
+           // Enough tiles of 4x4 outputs for two threads.
            {.name = "3x3_tiles", .x = {2, 32, 13, 15}, .filters = 48, .window = same3},
            {.name = "3x3_tiles_valid",
            .x = {2, 16, 14, 15},
@@ -38,6 +38,7 @@ std::vector<KernelCase> conv2d_cases() {
            .filters = 64,
            .window = same3,
            .epilogue = {.bias = true, .residual = true, .activation = kRelu}},
+           // Enough blocks of channels for several threads.
            {.name = "3x3_blocks",
            .x = {3, 64, 6, 7},
            .filters = 32,

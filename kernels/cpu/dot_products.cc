@@ -14,7 +14,7 @@
 
 namespace bench::cpu {
 
-bool is_tiles(MultiplyAdd instruction) {
+bool uses_tiles(MultiplyAdd instruction) {
   return instruction == MultiplyAdd::bf16_tiles || instruction == MultiplyAdd::f16_tiles ||
          instruction == MultiplyAdd::byte_tiles;
 }
@@ -82,11 +82,21 @@ static_assert(sizeof(TileConfiguration) == 64);
 constexpr int kTiles = 8;
 constexpr int kTileSums = 6;
 
-__attribute__((target("amx-tile"))) void configure_tiles() {
+/// A row-major tile.
+struct alignas(64) TileData {
+  std::array<std::uint8_t, kTileRows* kTileRowBytes> bytes = {};
+};
+
+/// Sums of zeros, and factors that repeat a pattern of 16 bits.
+__attribute__((target("amx-tile"))) void load_tiles(std::uint16_t pattern) {
   TileConfiguration configuration;
   for (std::size_t i = 0; i < kTiles; ++i) {
     configuration.row_bytes[i] = kTileRowBytes;
     configuration.rows[i] = kTileRows;
+  }
+  TileData factors;
+  for (std::size_t i = 0; i < factors.bytes.size(); i += sizeof pattern) {
+    std::memcpy(&factors.bytes[i], &pattern, sizeof pattern);
   }
   _tile_loadconfig(&configuration);
   _tile_zero(0);
@@ -95,52 +105,77 @@ __attribute__((target("amx-tile"))) void configure_tiles() {
   _tile_zero(3);
   _tile_zero(4);
   _tile_zero(5);
-  _tile_zero(6);
-  _tile_zero(7);
+  _tile_loadd(6, factors.bytes.data(), kTileRowBytes);
+  _tile_loadd(7, factors.bytes.data(), kTileRowBytes);
 }
 
-__attribute__((target("amx-tile,amx-bf16,amx-int8"))) double tiles(MultiplyAdd instruction,
-                                                                   std::int64_t rounds) {
-  configure_tiles();
-  double products = 0;
-  switch (instruction) {
-    case MultiplyAdd::byte_tiles:
-      products = kTileRows * kTileRows * kTileRowBytes;
-      for (std::int64_t round = 0; round < rounds; ++round) {
-        _tile_dpbusd(0, 6, 7);
-        _tile_dpbusd(1, 6, 7);
-        _tile_dpbusd(2, 6, 7);
-        _tile_dpbusd(3, 6, 7);
-        _tile_dpbusd(4, 6, 7);
-        _tile_dpbusd(5, 6, 7);
-      }
-      break;
-    case MultiplyAdd::f16_tiles:
-      products = kTileRows * kTileRows * kTileRowBytes / 2;
-      for (std::int64_t round = 0; round < rounds; ++round) {
-        // GCC 12 has no intrinsic for it.
-        asm volatile(
-            "tdpfp16ps %%tmm7, %%tmm6, %%tmm0\n\t"
-            "tdpfp16ps %%tmm7, %%tmm6, %%tmm1\n\t"
-            "tdpfp16ps %%tmm7, %%tmm6, %%tmm2\n\t"
-            "tdpfp16ps %%tmm7, %%tmm6, %%tmm3\n\t"
-            "tdpfp16ps %%tmm7, %%tmm6, %%tmm4\n\t"
-            "tdpfp16ps %%tmm7, %%tmm6, %%tmm5" ::);
-      }
-      break;
-    default:
-      products = kTileRows * kTileRows * kTileRowBytes / 2;
-      for (std::int64_t round = 0; round < rounds; ++round) {
-        _tile_dpbf16ps(0, 6, 7);
-        _tile_dpbf16ps(1, 6, 7);
-        _tile_dpbf16ps(2, 6, 7);
-        _tile_dpbf16ps(3, 6, 7);
-        _tile_dpbf16ps(4, 6, 7);
-        _tile_dpbf16ps(5, 6, 7);
-      }
+/// The first elements of the sums, as numbers of type T.
+template <class T>
+__attribute__((target("amx-tile"))) float stored_sums() {
+  std::array<TileData, kTileSums> stored;
+  _tile_stored(0, stored[0].bytes.data(), kTileRowBytes);
+  _tile_stored(1, stored[1].bytes.data(), kTileRowBytes);
+  _tile_stored(2, stored[2].bytes.data(), kTileRowBytes);
+  _tile_stored(3, stored[3].bytes.data(), kTileRowBytes);
+  _tile_stored(4, stored[4].bytes.data(), kTileRowBytes);
+  _tile_stored(5, stored[5].bytes.data(), kTileRowBytes);
+  float sum = 0;
+  for (const TileData& tile : stored) {
+    T first = 0;
+    std::memcpy(&first, tile.bytes.data(), sizeof first);
+    sum += static_cast<float>(first);
   }
+  return sum;
+}
+
+__attribute__((target("amx-tile,amx-int8"))) double byte_tiles(std::int64_t rounds, float* result) {
+  load_tiles(0x0101);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    _tile_dpbusd(0, 6, 7);
+    _tile_dpbusd(1, 6, 7);
+    _tile_dpbusd(2, 6, 7);
+    _tile_dpbusd(3, 6, 7);
+    _tile_dpbusd(4, 6, 7);
+    _tile_dpbusd(5, 6, 7);
+  }
+  *result = stored_sums<std::int32_t>();
   _tile_release();
-  return kOperations * kTileSums * products * static_cast<double>(rounds);
+  return kOperations * kTileSums * kTileRows * kTileRows * kTileRowBytes *
+         static_cast<double>(rounds);
+}
+
+__attribute__((target("amx-tile,amx-bf16"))) double bf16_tiles(std::int64_t rounds, float* result) {
+  load_tiles(0x3F80);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    _tile_dpbf16ps(0, 6, 7);
+    _tile_dpbf16ps(1, 6, 7);
+    _tile_dpbf16ps(2, 6, 7);
+    _tile_dpbf16ps(3, 6, 7);
+    _tile_dpbf16ps(4, 6, 7);
+    _tile_dpbf16ps(5, 6, 7);
+  }
+  *result = stored_sums<float>();
+  _tile_release();
+  return kOperations * kTileSums * kTileRows * kTileRows * kTileRowBytes / 2 *
+         static_cast<double>(rounds);
+}
+
+__attribute__((target("amx-tile"))) double f16_tiles(std::int64_t rounds, float* result) {
+  load_tiles(0x3C00);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    // TDPFP16PS of tiles 6 and 7 into 0 to 5, as bytes: GCC 12 and older assemblers do not know it.
+    asm volatile(
+        ".byte 0xC4, 0xE2, 0x43, 0x5C, 0xC6\n\t"
+        ".byte 0xC4, 0xE2, 0x43, 0x5C, 0xCE\n\t"
+        ".byte 0xC4, 0xE2, 0x43, 0x5C, 0xD6\n\t"
+        ".byte 0xC4, 0xE2, 0x43, 0x5C, 0xDE\n\t"
+        ".byte 0xC4, 0xE2, 0x43, 0x5C, 0xE6\n\t"
+        ".byte 0xC4, 0xE2, 0x43, 0x5C, 0xEE");
+  }
+  *result = stored_sums<float>();
+  _tile_release();
+  return kOperations * kTileSums * kTileRows * kTileRows * kTileRowBytes / 2 *
+         static_cast<double>(rounds);
 }
 
 }  // namespace
@@ -162,9 +197,11 @@ double multiply_add_dot(MultiplyAdd instruction, std::int64_t rounds, float* res
     case MultiplyAdd::byte_quads_256:
       return byte_quads_256(rounds, result);
     case MultiplyAdd::bf16_tiles:
+      return bf16_tiles(rounds, result);
     case MultiplyAdd::f16_tiles:
+      return f16_tiles(rounds, result);
     case MultiplyAdd::byte_tiles:
-      return tiles(instruction, rounds);
+      return byte_tiles(rounds, result);
     case MultiplyAdd::f32:
       break;
   }

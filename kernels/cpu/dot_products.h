@@ -7,7 +7,7 @@
 namespace bench::cpu {
 
 /// Returns true for the instructions of AMX.
-bool is_tiles(MultiplyAdd instruction);
+bool uses_tiles(MultiplyAdd instruction);
 
 /// Asks the system for AMX's registers, which a process may not use before. Throws DeviceError if
 /// it refuses. Linux, arch_prctl(2), ARCH_REQ_XCOMP_PERM.

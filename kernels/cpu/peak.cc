@@ -16,8 +16,8 @@ namespace bench::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-/// Chains of multiply-adds that do not depend on each other: more than the latency times the units
-/// of any processor, and few enough for 16 registers.
+/// Chains of multiply-adds that do not depend on each other. They are more than the latency times
+/// the units of any x86 processor, and few enough for 16 registers.
 constexpr int kChains = 12;
 
 /// The chains start differently: equal chains would be computed once. Returns the number of
@@ -123,7 +123,7 @@ double run(MultiplyAdd instruction, std::int64_t rounds, float* result) {
 }  // namespace
 
 double peak_flops(ThreadTeam& team, MultiplyAdd instruction) {
-  if (is_tiles(instruction)) {
+  if (uses_tiles(instruction)) {
     request_tiles();
   }
   std::vector<PaddedResult> results(static_cast<std::size_t>(team.size()));

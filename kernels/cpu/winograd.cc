@@ -11,7 +11,7 @@ namespace {
 /// Tiles of a group are at most this many, and a multiple of the rows of a product in registers.
 constexpr std::int64_t kMostTiles = 48;
 /// The transformed input of a group is at most this large. It is read once for each group of output
-/// channels, and should stay in the caches of a core.
+/// channels, and should stay in the second cache and a part of the third.
 constexpr std::int64_t kGroupBytes = std::int64_t{5} << 19;
 /// Fewer tiles per thread do not pay for reading all filters.
 constexpr std::int64_t kLeastTiles = 12;
@@ -25,15 +25,23 @@ std::int64_t floats_of_filters(const WinogradShape& shape) {
   return kWinogradPoints * shape.in_blocks * shape.out_blocks * kWinogradLanes * kWinogradLanes;
 }
 
+// Rows are longer than necessary, so that they do not all begin at the same place in the sets of a
+// cache.
+constexpr std::int64_t kProductRow = (kWinogradVectors + 1) * kWinogradLanes;
+std::int64_t input_row(const WinogradShape& shape) {
+  return (shape.in_blocks + 1) * kWinogradLanes;
+}
+
+/// The floats of one thread.
+std::int64_t floats_of_group(const WinogradPlan& plan) {
+  return kWinogradPoints * plan.group * (input_row(plan.shape) + kProductRow);
+}
+
 WinogradGroup group_of(const WinogradPlan& plan, float* workspace, int thread) {
-  const std::int64_t channels = plan.shape.in_blocks * kWinogradLanes;
-  WinogradGroup group{.capacity = plan.group,
-                      .row = channels + kWinogradLanes,
-                      .product_row = (kWinogradVectors + 1) * kWinogradLanes};
-  const std::int64_t input = kWinogradPoints * plan.group * group.row;
-  const std::int64_t products = kWinogradPoints * plan.group * group.product_row;
-  group.input = workspace + floats_of_filters(plan.shape) + thread * (input + products);
-  group.products = group.input + input;
+  WinogradGroup group{
+      .capacity = plan.group, .row = input_row(plan.shape), .product_row = kProductRow};
+  group.input = workspace + floats_of_filters(plan.shape) + thread * floats_of_group(plan);
+  group.products = group.input + kWinogradPoints * plan.group * group.row;
   return group;
 }
 
@@ -57,12 +65,11 @@ std::optional<WinogradPlan> plan_winograd(const WinogradShape& shape, int thread
   const std::int64_t equal = divide_up(of_thread, divide_up(of_thread, most));
   plan.group = divide_up(equal, kWinogradRows) * kWinogradRows;
   plan.groups = divide_up(tiles, plan.group);
-  plan.excess = static_cast<double>(std::min(divide_up(plan.groups, threads) * plan.group, tiles)) *
-                threads / static_cast<double>(tiles);
-  const WinogradGroup group = group_of(plan, nullptr, 0);
+  plan.imbalance =
+      static_cast<double>(std::min(divide_up(plan.groups, threads) * plan.group, tiles)) * threads /
+      static_cast<double>(tiles);
   plan.workspace_bytes =
-      static_cast<std::size_t>(floats_of_filters(shape) + threads * kWinogradPoints * plan.group *
-                                                              (group.row + group.product_row)) *
+      static_cast<std::size_t>(floats_of_filters(shape) + threads * floats_of_group(plan)) *
       sizeof(float);
   plan.multiply_adds = kWinogradPoints * tiles * in_channels * out_channels;
   plan.overhead = kTileElementCost * kWinogradPoints * tiles * (in_channels + out_channels) +

@@ -18,7 +18,8 @@ struct WinogradShape {
   std::int64_t out_blocks = 0;
   std::int64_t out_height = 0;
   std::int64_t out_width = 0;
-  /// Zeros above and to the left of x; those at its other sides follow.
+  /// Rows of zeros above x and columns to its left; may be negative. The output's extents determine
+  /// those at the other sides.
   std::int64_t pad_top = 0;
   std::int64_t pad_left = 0;
 };
@@ -38,7 +39,7 @@ struct WinogradPlan {
   /// The estimated time of everything else, in multiply-adds.
   std::int64_t overhead = 0;
   /// At least 1: the busiest thread's tiles relative to an equal share.
-  double excess = 1;
+  double imbalance = 1;
 };
 
 /// Empty if there are too few tiles for the threads: each thread reads all filters.
@@ -62,9 +63,9 @@ struct Winograd {
   const float* bias = nullptr;
   /// Has y's shape and may be y; may be null.
   const float* residual = nullptr;
-  /// y is limited to at least `least` and at most `most`; NaN stays NaN.
-  std::optional<float> least = {};
-  std::optional<float> most = {};
+  /// y is limited to at least `lower` and at most `upper`; NaN stays NaN.
+  std::optional<float> lower = {};
+  std::optional<float> upper = {};
   float* y = nullptr;
   /// 64-byte aligned.
   void* workspace = nullptr;

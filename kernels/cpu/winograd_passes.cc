@@ -5,112 +5,30 @@
 #include "models/base/errors.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "kernels/cpu/winograd_transforms.h"
 #endif
 
 namespace bench::cpu {
 
+WinogradCorner corner_of(const WinogradShape& shape, std::int64_t tile) {
+  const std::int64_t wide = (shape.out_width + kWinogradTile - 1) / kWinogradTile;
+  const std::int64_t high = (shape.out_height + kWinogradTile - 1) / kWinogradTile;
+  const std::int64_t within = tile % (high * wide);
+  return {.image = tile / (high * wide),
+          .row = within / wide * kWinogradTile,
+          .column = within % wide * kWinogradTile};
+}
+
 #if defined(__x86_64__)
 
-// Intrinsics, because sums and tiles are arrays of vectors.
-#define BENCH_AVX512 __attribute__((target("avx512f")))
-#define BENCH_AVX512_INLINE BENCH_AVX512 __attribute__((always_inline)) inline
-
-namespace {
-
-constexpr int kSide = 6;
-constexpr int kOutputs = 4;
-constexpr int kTaps = 3;
-
-BENCH_AVX512_INLINE __m512 vector_of(float value) { return _mm512_set1_ps(value); }
-
-// The points of the interpolation are 0, A, -A, B, -B and infinity. For these A and B the rounding
-// errors are a third of those for the usual 1 and 2.
-constexpr float kA = 0.75F;
-constexpr float kB = 1.5F;
-constexpr float kA2 = kA * kA;
-constexpr float kB2 = kB * kB;
-
-/// B^T d of Lavin and Gray. The elements are `step` apart.
-BENCH_AVX512_INLINE void transform_input(const __m512* d, __m512* to, int step) {
-  const __m512 a2 = vector_of(kA2);
-  const __m512 b2 = vector_of(kB2);
-  const __m512 sum = vector_of(kA2 + kB2);
-  const __m512 product = vector_of(kA2 * kB2);
-  const __m512 d1 = d[step];
-  const __m512 d2 = d[2 * step];
-  const __m512 d3 = d[3 * step];
-  const __m512 d4 = d[4 * step];
-  const __m512 even_a = _mm512_fnmadd_ps(b2, d2, d4);
-  const __m512 odd_a = _mm512_fnmadd_ps(b2, d1, d3);
-  const __m512 even_b = _mm512_fnmadd_ps(a2, d2, d4);
-  const __m512 odd_b = _mm512_fnmadd_ps(a2, d1, d3);
-  to[0] = _mm512_fmadd_ps(product, d[0], _mm512_fnmadd_ps(sum, d2, d4));
-  to[step] = _mm512_fmadd_ps(vector_of(kA), odd_a, even_a);
-  to[2 * step] = _mm512_fnmadd_ps(vector_of(kA), odd_a, even_a);
-  to[3 * step] = _mm512_fmadd_ps(vector_of(kB), odd_b, even_b);
-  to[4 * step] = _mm512_fnmadd_ps(vector_of(kB), odd_b, even_b);
-  to[5 * step] = _mm512_fmadd_ps(product, d1, _mm512_fnmadd_ps(sum, d3, d[5 * step]));
-}
-
-/// G g.
-BENCH_AVX512_INLINE void transform_filter(const __m512* g, __m512* to, int from_step, int to_step) {
-  constexpr float kOfA = 1 / (2 * kA2 * (kA2 - kB2));
-  constexpr float kOfB = 1 / (2 * kB2 * (kB2 - kA2));
-  const __m512 g0 = g[0];
-  const __m512 g1 = g[from_step];
-  const __m512 g2 = g[2 * from_step];
-  const __m512 even_a =
-      _mm512_fmadd_ps(vector_of(kA2 * kOfA), g2, _mm512_mul_ps(vector_of(kOfA), g0));
-  const __m512 even_b =
-      _mm512_fmadd_ps(vector_of(kB2 * kOfB), g2, _mm512_mul_ps(vector_of(kOfB), g0));
-  to[0] = _mm512_mul_ps(vector_of(1 / (kA2 * kB2)), g0);
-  to[to_step] = _mm512_fmadd_ps(vector_of(kA * kOfA), g1, even_a);
-  to[2 * to_step] = _mm512_fnmadd_ps(vector_of(kA * kOfA), g1, even_a);
-  to[3 * to_step] = _mm512_fmadd_ps(vector_of(kB * kOfB), g1, even_b);
-  to[4 * to_step] = _mm512_fnmadd_ps(vector_of(kB * kOfB), g1, even_b);
-  to[5 * to_step] = g2;
-}
-
-/// A^T m.
-BENCH_AVX512_INLINE void transform_output(const __m512* m, __m512* to, int from_step, int to_step) {
-  const __m512 sum_a = _mm512_add_ps(m[from_step], m[2 * from_step]);
-  const __m512 odd_a = _mm512_sub_ps(m[from_step], m[2 * from_step]);
-  const __m512 sum_b = _mm512_add_ps(m[3 * from_step], m[4 * from_step]);
-  const __m512 odd_b = _mm512_sub_ps(m[3 * from_step], m[4 * from_step]);
-  to[0] = _mm512_add_ps(_mm512_add_ps(m[0], sum_a), sum_b);
-  to[to_step] = _mm512_fmadd_ps(vector_of(kB), odd_b, _mm512_mul_ps(vector_of(kA), odd_a));
-  to[2 * to_step] = _mm512_fmadd_ps(vector_of(kB2), sum_b, _mm512_mul_ps(vector_of(kA2), sum_a));
-  to[3 * to_step] = _mm512_fmadd_ps(vector_of(kB2 * kB), odd_b,
-                                    _mm512_fmadd_ps(vector_of(kA2 * kA), odd_a, m[5 * from_step]));
-}
-
-/// The first output of a tile.
-struct Corner {
-  std::int64_t image = 0;
-  std::int64_t row = 0;
-  std::int64_t column = 0;
-};
-
-Corner corner_of(const WinogradPlan& plan, std::int64_t tile) {
-  const std::int64_t of_image = plan.tiles_high * plan.tiles_wide;
-  const std::int64_t within = tile % of_image;
-  return {.image = tile / of_image,
-          .row = within / plan.tiles_wide * kWinogradTile,
-          .column = within % plan.tiles_wide * kWinogradTile};
-}
-
-BENCH_AVX512 void transform_tile(const Winograd& args, const WinogradGroup& group,
-                                 std::int64_t tile) {
-  const WinogradShape& shape = args.plan.shape;
-  const Corner corner = corner_of(args.plan, group.first + tile);
+BENCH_AVX512 void transform_input_tile(const WinogradShape& shape, const WinogradCorner& corner,
+                                       const float* x, float* to, std::int64_t step) {
   const std::int64_t top = corner.row - shape.pad_top;
   const std::int64_t left = corner.column - shape.pad_left;
   const bool inside =
       top >= 0 && left >= 0 && top + kSide <= shape.height && left + kSide <= shape.width;
   const std::int64_t plane = shape.height * shape.width * kWinogradLanes;
-  const float* x = args.x + corner.image * shape.in_blocks * plane;
-  float* to = group.input + tile * group.row;
+  x += corner.image * shape.in_blocks * plane;
   for (std::int64_t block = 0; block < shape.in_blocks; ++block) {
     __m512 d[kSide * kSide];
     __m512 half[kSide * kSide];
@@ -144,12 +62,14 @@ BENCH_AVX512 void transform_tile(const Winograd& args, const WinogradGroup& grou
     }
 #pragma GCC unroll 36
     for (int point = 0; point < kWinogradPoints; ++point) {
-      _mm512_storeu_ps(to + point * group.capacity * group.row, d[point]);
+      _mm512_storeu_ps(to + point * step, d[point]);
     }
     x += plane;
     to += kWinogradLanes;
   }
 }
+
+namespace {
 
 /// The factors of a product: rows of the input and vectors of filters.
 struct Factors {
@@ -224,16 +144,16 @@ BENCH_AVX512_INLINE __m512 finish(const Winograd& args, __m512 y, __m512 bias,
   }
   // With a mask: GCC 12 warns about the plain forms.
   constexpr __mmask16 kAll = 0xFFFF;
-  if (args.least) {
-    y = _mm512_mask_max_ps(y, kAll, vector_of(*args.least), y);
+  if (args.lower) {
+    y = _mm512_mask_max_ps(y, kAll, vector_of(*args.lower), y);
   }
-  return args.most ? _mm512_mask_min_ps(y, kAll, vector_of(*args.most), y) : y;
+  return args.upper ? _mm512_mask_min_ps(y, kAll, vector_of(*args.upper), y) : y;
 }
 
 BENCH_AVX512 void write_tile(const Winograd& args, const WinogradGroup& group, std::int64_t tile,
                              std::int64_t block, int vector) {
   const WinogradShape& shape = args.plan.shape;
-  const Corner corner = corner_of(args.plan, group.first + tile);
+  const WinogradCorner corner = corner_of(shape, group.first + tile);
   const float* from = group.products + tile * group.product_row + vector * kWinogradLanes;
   __m512 m[kSide * kSide];
   __m512 half[kOutputs * kSide];
@@ -324,7 +244,8 @@ BENCH_AVX512 void transform_filters(const Winograd& args, std::int64_t out_block
 
 void convolve_group(const Winograd& args, const WinogradGroup& group, const float* filters) {
   for (std::int64_t tile = 0; tile < group.count; ++tile) {
-    transform_tile(args, group, tile);
+    transform_input_tile(args.plan.shape, corner_of(args.plan.shape, group.first + tile), args.x,
+                         group.input + tile * group.row, group.capacity * group.row);
   }
   std::int64_t block = 0;
   for (; block + kWinogradVectors <= args.plan.shape.out_blocks; block += kWinogradVectors) {
@@ -336,6 +257,11 @@ void convolve_group(const Winograd& args, const WinogradGroup& group, const floa
 }
 
 #else
+
+void transform_input_tile(const WinogradShape& /*shape*/, const WinogradCorner& /*corner*/,
+                          const float* /*x*/, float* /*to*/, std::int64_t /*step*/) {
+  throw InternalError("winograd: needs AVX-512");
+}
 
 void transform_filters(const Winograd& /*args*/, std::int64_t /*out_block*/,
                        std::int64_t /*in_block*/, float* /*transformed*/) {

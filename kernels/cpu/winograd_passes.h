@@ -17,6 +17,18 @@ inline constexpr std::int64_t kWinogradLanes = 16;
 inline constexpr std::int64_t kWinogradRows = 6;
 inline constexpr std::int64_t kWinogradVectors = 4;
 
+/// The first output of a tile.
+struct WinogradCorner {
+  std::int64_t image = 0;
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+};
+WinogradCorner corner_of(const WinogradShape& shape, std::int64_t tile);
+
+/// Transforms the inputs of a tile: [36][in channels], with `step` floats from point to point.
+void transform_input_tile(const WinogradShape& shape, const WinogradCorner& corner, const float* x,
+                          float* to, std::int64_t step);
+
 /// Consecutive tiles of one thread, and its memory.
 struct WinogradGroup {
   std::int64_t first = 0;

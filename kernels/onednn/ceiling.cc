@@ -34,26 +34,6 @@ double shortest_seconds(const Work& work) {
   return best;
 }
 
-double product_flops(const Context& context, DType dtype) {
-  const auto size = static_cast<std::int64_t>(
-      std::cbrt(kProductPerThread * static_cast<double>(context.team.size())));
-  const Desc any({size, size}, data_type(dtype), Tag::any);
-  const dnnl::matmul::primitive_desc desc(context.engine, any, any, any);
-  dnnl::memory a(desc.src_desc(), context.engine);
-  dnnl::memory b(desc.weights_desc(), context.engine);
-  dnnl::memory c(desc.dst_desc(), context.engine);
-  // Zeros: on these processors the time does not depend on the numbers, but NaN may be slower.
-  std::memset(a.get_data_handle(), 0, desc.src_desc().get_size());
-  std::memset(b.get_data_handle(), 0, desc.weights_desc().get_size());
-  dnnl::stream stream(context.engine);
-  dnnl::matmul product(desc);
-  const double seconds = shortest_seconds([&] {
-    product.execute(stream, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}});
-    stream.wait();
-  });
-  return 2 * std::pow(static_cast<double>(size), 3) / seconds;
-}
-
 /// The instructions that kernels for a type use on this processor. Kernels in 16 bits may also
 /// widen their operands to f32.
 std::vector<cpu::MultiplyAdd> instructions_for(DType dtype) {
@@ -87,6 +67,26 @@ double register_flops(const Context& context, DType dtype) {
 }
 
 }  // namespace
+
+double product_flops(const Context& context, DType dtype) {
+  const auto size = static_cast<std::int64_t>(
+      std::cbrt(kProductPerThread * static_cast<double>(context.team.size())));
+  const Desc any({size, size}, data_type(dtype), Tag::any);
+  const dnnl::matmul::primitive_desc desc(context.engine, any, any, any);
+  dnnl::memory a(desc.src_desc(), context.engine);
+  dnnl::memory b(desc.weights_desc(), context.engine);
+  dnnl::memory c(desc.dst_desc(), context.engine);
+  // Zeros: on these processors the time does not depend on the numbers, but NaN may be slower.
+  std::memset(a.get_data_handle(), 0, desc.src_desc().get_size());
+  std::memset(b.get_data_handle(), 0, desc.weights_desc().get_size());
+  dnnl::stream stream(context.engine);
+  dnnl::matmul product(desc);
+  const double seconds = shortest_seconds([&] {
+    product.execute(stream, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}});
+    stream.wait();
+  });
+  return 2 * std::pow(static_cast<double>(size), 3) / seconds;
+}
 
 Ceiling measure_ceiling(const Context& context, DType dtype) {
   const double product = product_flops(context, dtype);

@@ -11,6 +11,7 @@
 #include "kernels/cpu/filter_gradient.h"
 #include "kernels/onednn/isa.h"
 #include "kernels/onednn/vector_kernel.h"
+#include "kernels/onednn/winograd.h"
 #include "models/ir/op.h"
 #include "models/ops/conv2d.h"
 
@@ -94,12 +95,7 @@ std::optional<Candidate> blocked_3x3(Context& context, const Graph& graph, const
                                       candidate.implementation, blocked);
   const cpu::ChannelView dy = channel_view(context, y, blocked);
   if (attributes.bias) {
-    // A separate pass after the other one: they share the workspace.
-    candidate.outputs.push_back(row_major(1));
-    candidate.workspace_bytes =
-        std::max(candidate.workspace_bytes, cpu::channel_workspace_bytes(dy, context.team.size()));
-    candidate.seconds +=
-        memory_seconds(context, y.elements() * static_cast<std::int64_t>(size_of(dtype)));
+    add_bias_gradient(context, dy, dtype, candidate);
   }
   candidate.make =
       make_vector_kernel(context, [plan = *plan, dy, bias = attributes.bias](const Launch& launch) {
@@ -109,11 +105,7 @@ std::optional<Candidate> blocked_3x3(Context& context, const Graph& graph, const
                                            .dw = launch.floats_out(0),
                                            .workspace = launch.workspace});
         if (bias) {
-          cpu::bias_backward(launch.team, {.view = dy,
-                                           .dtype = plan.dtype,
-                                           .dy = launch.in(0),
-                                           .dbias = launch.floats_out(1),
-                                           .workspace = launch.workspace});
+          launch_bias_gradient(launch, dy, plan.dtype);
         }
       });
   return candidate;
@@ -167,6 +159,23 @@ std::optional<Candidate> depthwise(Context& context, const Graph& graph, const N
 
 }  // namespace
 
+void add_bias_gradient(const Context& context, const cpu::ChannelView& dy, DType dtype,
+                       Candidate& candidate) {
+  candidate.outputs.push_back(row_major(1));
+  candidate.workspace_bytes =
+      std::max(candidate.workspace_bytes, cpu::channel_workspace_bytes(dy, context.team.size()));
+  candidate.seconds +=
+      memory_seconds(context, dy.elements() * static_cast<std::int64_t>(size_of(dtype)));
+}
+
+void launch_bias_gradient(const Launch& launch, const cpu::ChannelView& dy, DType dtype) {
+  cpu::bias_backward(launch.team, {.view = dy,
+                                   .dtype = dtype,
+                                   .dy = launch.in(0),
+                                   .dbias = launch.floats_out(1),
+                                   .workspace = launch.workspace});
+}
+
 std::vector<Candidate> own_filter_gradients(Context& context, const Graph& graph, const Node& node,
                                             DataFormat format) {
   std::vector<Candidate> candidates;
@@ -177,6 +186,7 @@ std::vector<Candidate> own_filter_gradients(Context& context, const Graph& graph
   };
   if (format == DataFormat::automatic) {
     offer(blocked_3x3(context, graph, node));
+    offer(winograd_backward_weights(context, graph, node, format));
   }
   for (const Layout& layout : activation_layouts(context, graph.type(node.inputs[1]), format)) {
     offer(depthwise(context, graph, node, layout));

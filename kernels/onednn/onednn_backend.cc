@@ -173,6 +173,9 @@ class OnednnBackend final : public Backend {
   std::optional<Ceiling> measure_ceiling(DType dtype) override {
     return onednn::measure_ceiling(context_, dtype);
   }
+  std::optional<double> measure_product(DType dtype) override {
+    return product_flops(context_, dtype);
+  }
 
   std::unique_ptr<Stream> make_stream() override {
     return std::make_unique<OnednnStream>(context_.engine);

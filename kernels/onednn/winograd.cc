@@ -3,6 +3,8 @@
 #include <array>
 
 #include "kernels/cpu/winograd.h"
+#include "kernels/cpu/winograd_gradient.h"
+#include "kernels/onednn/filter_gradient.h"
 #include "kernels/onednn/isa.h"
 #include "kernels/onednn/vector_kernel.h"
 #include "models/ops/conv2d.h"
@@ -15,16 +17,12 @@ constexpr int kWinogradBlock = 16;
 /// ResNet-50 and VGG-16, Zen 4.
 constexpr double kWinogradFactor = 1.35;
 
+/// The same for the gradient of the filters.
+constexpr double kGradientFactor = 1.35;
+constexpr const char* kImplementation = "winograd_4x4:avx512_core";
+
 using Square = std::array<std::int64_t, 2>;
 using Tag = dnnl::memory::format_tag;
-
-/// A convolution of `x` with filters `w` [O, I, 3, 3] whose result is `y`.
-struct Convolution {
-  Shape x;
-  Shape w;
-  Shape y;
-  Square pad_before;
-};
 
 bool fits(const Context& context, const Window& window, std::int64_t groups, const Shape& w,
           DType dtype, DataFormat format) {
@@ -35,29 +33,33 @@ bool fits(const Context& context, const Window& window, std::int64_t groups, con
          window.dilation == Square{1, 1};
 }
 
-std::optional<cpu::WinogradPlan> plan_of(const Context& context, const Convolution& convolution) {
-  return cpu::plan_winograd({.batch = convolution.x[0],
-                             .in_blocks = convolution.x[1] / kWinogradBlock,
-                             .height = convolution.x[2],
-                             .width = convolution.x[3],
-                             .out_blocks = convolution.y[1] / kWinogradBlock,
-                             .out_height = convolution.y[2],
-                             .out_width = convolution.y[3],
-                             .pad_top = convolution.pad_before[0],
-                             .pad_left = convolution.pad_before[1]},
-                            context.team.size());
+cpu::WinogradShape shape_of(const Shape& x, const Shape& y, const Square& pad_before) {
+  return {.batch = x[0],
+          .in_blocks = x[1] / kWinogradBlock,
+          .height = x[2],
+          .width = x[3],
+          .out_blocks = y[1] / kWinogradBlock,
+          .out_height = y[2],
+          .out_width = y[3],
+          .pad_top = pad_before[0],
+          .pad_left = pad_before[1]};
+}
+
+Layout filter_layout(Context& context, const Shape& w, Tag tag) {
+  return context.layouts.remember({.dtype = DType::f32, .shape = w},
+                                  {dims(w), data_type(DType::f32), tag});
 }
 
 Candidate candidate_of(Context& context, const cpu::WinogradPlan& plan, const Shape& w, Tag tag) {
   const Layout blocked = LayoutTable::blocked(kWinogradBlock);
   Candidate candidate;
-  candidate.implementation = "winograd_4x4:avx512_core";
+  candidate.implementation = kImplementation;
   candidate.inputs = {blocked, context.layouts.remember({.dtype = DType::f32, .shape = w},
                                                         {dims(w), data_type(DType::f32), tag})};
   candidate.outputs = {blocked};
   candidate.workspace_bytes = plan.workspace_bytes;
   candidate.multiply_adds = plan.multiply_adds;
-  candidate.seconds = kWinogradFactor * plan.excess *
+  candidate.seconds = kWinogradFactor * plan.imbalance *
                       compute_seconds(context, plan.multiply_adds + plan.overhead,
                                       candidate.implementation, blocked);
   return candidate;
@@ -77,10 +79,10 @@ std::optional<Candidate> winograd_forward(Context& context, const Graph& graph, 
                        graph.type(node.inputs[0]).dtype, format)) {
     return std::nullopt;
   }
-  const auto plan = plan_of(context, {.x = graph.shape(node.inputs[0]),
-                                      .w = w,
-                                      .y = graph.shape(node.outputs[0]),
-                                      .pad_before = attributes.window.pad_before});
+  const auto plan =
+      cpu::plan_winograd(shape_of(graph.shape(node.inputs[0]), graph.shape(node.outputs[0]),
+                                  attributes.window.pad_before),
+                         context.team.size());
   if (!plan) {
     return std::nullopt;
   }
@@ -96,10 +98,10 @@ std::optional<Candidate> winograd_forward(Context& context, const Graph& graph, 
   }
   cpu::Winograd args{.plan = *plan, .order = cpu::WinogradFilters::forward};
   if (epilogue.activation != ActivationKind::none) {
-    args.least = 0;
+    args.lower = 0;
   }
   if (epilogue.activation == ActivationKind::relu6) {
-    args.most = 6;
+    args.upper = 6;
   }
   candidate.make = make_vector_kernel(context, [args, bias, residual](const Launch& launch) {
     cpu::Winograd bound = args;
@@ -124,10 +126,9 @@ std::optional<Candidate> winograd_backward_data(Context& context, const Graph& g
   }
   // The data gradient is the convolution of dy with the rotated filters.
   const auto& pad = attributes.window.pad_before;
-  const auto plan = plan_of(context, {.x = graph.shape(node.inputs[0]),
-                                      .w = w,
-                                      .y = attributes.input,
-                                      .pad_before = {2 - pad[0], 2 - pad[1]}});
+  const auto plan = cpu::plan_winograd(
+      shape_of(graph.shape(node.inputs[0]), attributes.input, {2 - pad[0], 2 - pad[1]}),
+      context.team.size());
   if (!plan) {
     return std::nullopt;
   }
@@ -140,6 +141,44 @@ std::optional<Candidate> winograd_backward_data(Context& context, const Graph& g
                                 .y = launch.floats_out(0),
                                 .workspace = launch.workspace});
   });
+  return candidate;
+}
+
+std::optional<Candidate> winograd_backward_weights(Context& context, const Graph& graph,
+                                                   const Node& node, DataFormat format) {
+  const auto& attributes = node.attributes.as<Conv2dBackwardWeightsAttributes>();
+  const Shape& w = attributes.weights;
+  const Shape& y = graph.shape(node.inputs[0]);
+  const DType dtype = graph.type(node.inputs[0]).dtype;
+  if (!fits(context, attributes.window, attributes.groups, w, dtype, format)) {
+    return std::nullopt;
+  }
+  const cpu::WinogradGradientPlan plan = cpu::plan_winograd_gradient(
+      shape_of(graph.shape(node.inputs[1]), y, attributes.window.pad_before), context.team.size());
+  const Layout blocked = LayoutTable::blocked(kWinogradBlock);
+  Candidate candidate;
+  candidate.implementation = kImplementation;
+  candidate.inputs = {blocked, blocked};
+  candidate.outputs = {filter_layout(context, w, Tag::OIhw16i16o)};
+  candidate.workspace_bytes = plan.workspace_bytes;
+  candidate.multiply_adds = plan.multiply_adds;
+  candidate.seconds = kGradientFactor * compute_seconds(context, plan.multiply_adds + plan.overhead,
+                                                        candidate.implementation, blocked);
+  const cpu::ChannelView dy = channel_view(context, y, blocked);
+  if (attributes.bias) {
+    add_bias_gradient(context, dy, dtype, candidate);
+  }
+  candidate.make =
+      make_vector_kernel(context, [plan, dy, dtype, bias = attributes.bias](const Launch& launch) {
+        cpu::winograd_gradient(launch.team, {.plan = plan,
+                                             .x = launch.floats_in(1),
+                                             .dy = launch.floats_in(0),
+                                             .dw = launch.floats_out(0),
+                                             .workspace = launch.workspace});
+        if (bias) {
+          launch_bias_gradient(launch, dy, dtype);
+        }
+      });
   return candidate;
 }
 

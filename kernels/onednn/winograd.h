@@ -6,12 +6,14 @@
 
 namespace bench::onednn {
 
-/// Our Winograd kernel (kernels/cpu/winograd.h) as a candidate of a convolution or a data gradient.
-/// Empty if it cannot run the node: it needs f32, AVX-512, 3x3 filters with stride 1, and whole
+/// Our Winograd kernels (kernels/cpu/winograd.h) as candidates of a convolution and its gradients.
+/// Empty if they cannot run the node: they need f32, AVX-512, 3x3 filters with stride 1, and whole
 /// blocks of 16 channels.
 std::optional<Candidate> winograd_forward(Context& context, const Graph& graph, const Node& node,
                                           DataFormat format);
 std::optional<Candidate> winograd_backward_data(Context& context, const Graph& graph,
                                                 const Node& node, DataFormat format);
+std::optional<Candidate> winograd_backward_weights(Context& context, const Graph& graph,
+                                                   const Node& node, DataFormat format);
 
 }  // namespace bench::onednn

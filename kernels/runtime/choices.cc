@@ -13,7 +13,7 @@ namespace bench {
 namespace {
 
 // The cost if a producer and a reader of an opaque value disagree on its layout.
-constexpr double kImpossibleSeconds = 1e9;
+constexpr double kImpossibleSeconds = 1e4;
 
 // The ratio of two estimates above which the slower candidate is not timed.
 constexpr double kFarSlower = 10;
@@ -237,9 +237,11 @@ class Choosing {
                      [](ValueId id) { return id.index; });
       std::transform(node.outputs.begin(), node.outputs.end(), std::back_inserter(entry.outputs),
                      [](ValueId id) { return id.index; });
-      for (const Candidate& candidate : candidates_[n]) {
+      const std::vector<double> costs = costs_of(n);
+      for (std::size_t i = 0; i < costs.size(); ++i) {
+        const Candidate& candidate = candidates_[n][i];
         LayoutProblem::Choice& option = entry.choices.emplace_back();
-        option.seconds = seconds_of(n, candidate);
+        option.seconds = costs[i];
         const auto number = [&](const Layout& layout) {
           return layout == Layout::any() ? LayoutProblem::kAny : numbers_.number(layout);
         };
@@ -264,26 +266,41 @@ class Choosing {
   }
 
   [[nodiscard]] bool times_layouts() const {
-    return options_.pinned == nullptr && options_.tuner.reorder_seconds != nullptr;
+    return options_.pinned == nullptr && options_.tuner.seconds != nullptr &&
+           options_.tuner.reorder_seconds != nullptr;
   }
 
-  /// The cost of a node's candidate, for the choice of layouts. It is estimated if it cannot change
-  /// a choice: the cost of a lone candidate, and of one that is far slower than another.
-  double seconds_of(std::size_t n, const Candidate& candidate) {
+  /// The costs of a node's candidates, for the choice of layouts. A lone candidate, and candidates
+  /// of which none can be timed, have their estimates.
+  std::vector<double> costs_of(std::size_t n) {
     const Node& node = graph_.nodes()[n];
-    if (!times_layouts() || candidates_[n].size() < 2 || casts_variable(graph_, node) ||
+    std::vector<double> costs;
+    for (const Candidate& candidate : candidates_[n]) {
+      costs.push_back(candidate.seconds);
+    }
+    if (!times_layouts() || costs.size() < 2 || casts_variable(graph_, node) ||
         reads_opaque(graph_, node)) {
-      return candidate.seconds;
+      return costs;
     }
-    const auto least = std::min_element(
-        candidates_[n].begin(), candidates_[n].end(),
-        [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; });
-    if (candidate.seconds > kFarSlower * least->seconds) {
-      return candidate.seconds;
+    const auto best =
+        static_cast<std::size_t>(std::min_element(costs.begin(), costs.end()) - costs.begin());
+    const double estimate = costs[best];
+    const std::optional<double> time = options_.tuner.seconds(graph_, node, candidates_[n][best]);
+    std::vector<double> timed(costs.size(), kImpossibleSeconds);
+    bool any = false;
+    for (std::size_t i = 0; i < costs.size(); ++i) {
+      if (time && costs[i] > kFarSlower * estimate) {
+        // Not worth the time: its estimate, on the scale of the measurement.
+        timed[i] = *time * costs[i] / estimate;
+      } else if (const auto own = options_.tuner.seconds(graph_, node, candidates_[n][i])) {
+        timed[i] = *own;
+        any = true;
+      }
     }
-    return options_.tuner.seconds(graph_, node, candidate).value_or(kImpossibleSeconds);
+    return any ? timed : costs;
   }
 
+  /// Estimated if it cannot be timed, such as for lack of memory.
   double reorder_seconds(ValueId value, int from, int to) {
     const TensorType& type = graph_.type(value);
     if (type.opaque) {

@@ -45,7 +45,8 @@ struct Tuner {
   /// know.
   std::function<std::optional<double>(const Graph&, const Node&, const Candidate&)> seconds = {};
   /// The time of a reorder; nullopt if it cannot run. Without it, layouts are chosen by estimates.
-  /// With it, all candidates are timed, and the layouts with the least total time are chosen.
+  /// With it, the candidates of all layouts are timed, but for those that are far slower by
+  /// estimate. The layouts with the least total time that the search finds are chosen.
   std::function<std::optional<double>(const TensorType&, const Layout& from, const Layout& to)>
       reorder_seconds = {};
   /// The maximum number of timed candidates, or one of each way if there are more ways. It takes

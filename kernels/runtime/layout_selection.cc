@@ -17,8 +17,8 @@ namespace {
 constexpr int kMaxSweeps = 20;
 constexpr int kMaxSeries = 20;
 constexpr int kRandomStarts = 8;
-/// The smallest gain that justifies a series of changes, as a share of the whole. Sums in different
-/// orders differ by rounding.
+/// The smallest gain, in seconds, that justifies a series of changes. Sums in different orders
+/// differ by rounding.
 constexpr double kLeastGain = 1e-9;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -281,7 +281,7 @@ class Selection {
     }
     std::vector<std::pair<std::size_t, int>> undo;
     double added = 0;
-    double least = -kLeastGain * total();
+    double least = -kLeastGain;
     std::size_t kept = 0;
     while (true) {
       std::size_t next = decisions();

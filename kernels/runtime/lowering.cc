@@ -139,7 +139,8 @@ class Lowering {
               .make = candidate.make};
     step.work.bytes += candidate.intermediate_bytes;
     if (candidate.multiply_adds) {
-      step.work.avoidable_multiply_adds = step.work.multiply_adds - *candidate.multiply_adds;
+      step.work.avoidable_multiply_adds = std::max(
+          step.work.avoidable_multiply_adds, step.work.multiply_adds - *candidate.multiply_adds);
     }
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       step.inputs.push_back(in_layout(node.inputs[i], candidate.inputs[i]));

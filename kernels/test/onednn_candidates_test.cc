@@ -201,6 +201,10 @@ TEST_P(Candidates, AllMatchTheReference) {
       GTEST_SKIP() << support.why_not;
     }
     for (const Candidate& candidate : backend()->candidates(graph, node, DataFormat::automatic)) {
+      // Algorithms that multiply less are not exact.
+      if (kernel_case.exact && candidate.multiply_adds) {
+        continue;
+      }
       const auto actual = run(graph, node, candidate, values);
       for (std::size_t i = 0; i < actual.size(); ++i) {
         // The previous node's result is rounded to 16 bits here, so sums in f32 differ too.

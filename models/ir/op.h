@@ -33,7 +33,8 @@ struct GradientContext {
 /// of its inputs and outputs.
 struct Work {
   std::int64_t multiply_adds = 0;
-  /// Those that a kernel can avoid: with zeros of the padding, or by its algorithm.
+  /// Those that a kernel can avoid: products with zeros of the padding, or those that its algorithm
+  /// saves.
   std::int64_t avoidable_multiply_adds = 0;
   std::int64_t bytes = 0;
 };

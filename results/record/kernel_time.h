@@ -12,6 +12,9 @@ struct KernelTime {
   double seconds = 0;
   /// 2 per multiply-add of convolutions and fully connected layers.
   double flops = 0;
+  /// The part that it can avoid: products with zeros of the padding, or those that its algorithm
+  /// saves.
+  double avoidable_flops = 0;
   double bytes = 0;
 };
 

@@ -368,6 +368,7 @@ std::string record_json(const Record& record) {
     item.put("implementation", kernel.implementation);
     item.put("seconds", kernel.seconds);
     item.put("flops", kernel.flops);
+    item.put("avoidable_flops", kernel.avoidable_flops);
     item.put("bytes", kernel.bytes);
   });
   put_cost(out, record.cost);

@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/cpu_isa.h"
 #include "kernels/cpu/test/kernel_test.h"
+#include "kernels/cpu/winograd_gradient.h"
 
 namespace bench::cpu {
 namespace {
@@ -17,8 +18,8 @@ struct Case {
   WinogradFilters order = WinogradFilters::forward;
   bool bias = false;
   bool residual = false;
-  std::optional<float> least = {};
-  std::optional<float> most = {};
+  std::optional<float> lower = {};
+  std::optional<float> upper = {};
 };
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
@@ -80,8 +81,8 @@ std::vector<double> expected(const Case& c, const Inputs& inputs) {
       }
     }
     sum += c.residual ? static_cast<double>(inputs.residual[at(i)]) : 0;
-    sum = c.least ? std::max(sum, static_cast<double>(*c.least)) : sum;
-    result[at(i)] = c.most ? std::min(sum, static_cast<double>(*c.most)) : sum;
+    sum = c.lower ? std::max(sum, static_cast<double>(*c.lower)) : sum;
+    result[at(i)] = c.upper ? std::min(sum, static_cast<double>(*c.upper)) : sum;
   }
   return result;
 }
@@ -100,8 +101,8 @@ std::vector<float> computed(ThreadTeam& team, const Case& c, const Inputs& input
                   .filters = filters.data(),
                   .bias = c.bias ? bias.data() : nullptr,
                   .residual = c.residual ? residual.data() : nullptr,
-                  .least = c.least,
-                  .most = c.most,
+                  .lower = c.lower,
+                  .upper = c.upper,
                   .y = y.data(),
                   .workspace = workspace.data()});
   EXPECT_TRUE(x.intact() && filters.intact() && bias.intact() && residual.intact());
@@ -109,20 +110,25 @@ std::vector<float> computed(ThreadTeam& team, const Case& c, const Inputs& input
   return y.values();
 }
 
-void expect_matches(const Case& c) {
+bool has_avx512() {
   const auto processor = this_processor();
-  if (!processor || richest_isa(*processor).find("AVX512") == std::string::npos) {
-    GTEST_SKIP() << "this processor has no AVX-512";
-  }
-  const Inputs inputs(c.shape);
-  const std::vector<double> right = expected(c, inputs);
-  // The size of a sum of random products, and 60 roundings.
-  const double tolerance = 60 * static_cast<double>(std::numeric_limits<float>::epsilon()) *
-                           std::sqrt(static_cast<double>(c.shape.in_blocks * kLanes * 9));
+  return processor && richest_isa(*processor).find("AVX512") != std::string::npos;
+}
+
+/// Sums of `terms` random products, and 60 roundings of them.
+double tolerance_of(std::int64_t terms) {
+  return 60 * static_cast<double>(std::numeric_limits<float>::epsilon()) *
+         std::sqrt(static_cast<double>(terms));
+}
+
+/// Compares compute(team) with the right values for teams of all sizes; it may return nothing for
+/// some of them. The bits must be the same for all.
+template <class Compute>
+void expect_near(const std::vector<double>& right, double tolerance, const Compute& compute) {
   std::vector<float> first;
   test::for_teams([&](ThreadTeam& team) {
     SCOPED_TRACE(team.size());
-    const std::vector<float> y = computed(team, c, inputs);
+    const std::vector<float> y = compute(team);
     if (y.empty()) {
       return;
     }
@@ -135,6 +141,91 @@ void expect_matches(const Case& c) {
     EXPECT_LT(worst, tolerance);
   });
   EXPECT_FALSE(first.empty());
+}
+
+void expect_matches(const Case& c) {
+  if (!has_avx512()) {
+    GTEST_SKIP() << "this processor has no AVX-512";
+  }
+  const Inputs inputs(c.shape);
+  expect_near(expected(c, inputs), tolerance_of(c.shape.in_blocks * kLanes * 9),
+              [&](ThreadTeam& team) { return computed(team, c, inputs); });
+}
+
+/// The gradient of the filters in double; the residual is dy.
+std::vector<double> expected_gradient(const WinogradShape& s, const Inputs& inputs) {
+  std::vector<double> result(at(floats_of_filters(s)));
+  for (std::int64_t i = 0; i < floats_of_filters(s); ++i) {
+    const std::int64_t tap = i / (kLanes * kLanes) % 9;
+    const std::int64_t block = i / (kLanes * kLanes) / 9;
+    const std::int64_t out_block = block / s.in_blocks;
+    const std::int64_t in_block = block % s.in_blocks;
+    for (std::int64_t pixel = 0; pixel < s.batch * s.out_height * s.out_width; ++pixel) {
+      const std::int64_t image = pixel / s.out_width / s.out_height;
+      const std::int64_t row = pixel / s.out_width % s.out_height;
+      const std::int64_t column = pixel % s.out_width;
+      const std::int64_t y = row + tap / 3 - s.pad_top;
+      const std::int64_t x = column + tap % 3 - s.pad_left;
+      if (y < 0 || y >= s.height || x < 0 || x >= s.width) {
+        continue;
+      }
+      const std::int64_t of_dy =
+          ((image * s.out_blocks + out_block) * s.out_height + row) * s.out_width + column;
+      const std::int64_t of_x = ((image * s.in_blocks + in_block) * s.height + y) * s.width + x;
+      result[at(i)] += static_cast<double>(inputs.residual[at(of_dy * kLanes + i % kLanes)]) *
+                       static_cast<double>(inputs.x[at(of_x * kLanes + i / kLanes % kLanes)]);
+    }
+  }
+  return result;
+}
+
+void expect_gradient(const WinogradShape& shape, std::int64_t chunk) {
+  if (!has_avx512()) {
+    GTEST_SKIP() << "this processor has no AVX-512";
+  }
+  const Inputs inputs(shape);
+  const auto compute = [&](ThreadTeam& team) {
+    WinogradGradientPlan plan = plan_winograd_gradient(shape, team.size());
+    EXPECT_LE(chunk, plan.chunk);
+    plan.chunk = chunk;
+    const test::GuardedFloats x(inputs.x), dy(inputs.residual), dw(floats_of_filters(shape));
+    const test::GuardedMemory workspace(plan.workspace_bytes);
+    winograd_gradient(team, {.plan = plan,
+                             .x = x.data(),
+                             .dy = dy.data(),
+                             .dw = dw.data(),
+                             .workspace = workspace.data()});
+    EXPECT_TRUE(x.intact() && dy.intact() && dw.intact() && workspace.intact());
+    return dw.values();
+  };
+  expect_near(expected_gradient(shape, inputs),
+              tolerance_of(shape.batch * shape.out_height * shape.out_width), compute);
+}
+
+TEST(WinogradGradient, AddsTheTilesOfOneChunk) {
+  expect_gradient({.batch = 2,
+                   .in_blocks = 2,
+                   .height = 12,
+                   .width = 8,
+                   .out_blocks = 5,
+                   .out_height = 12,
+                   .out_width = 8,
+                   .pad_top = 1,
+                   .pad_left = 1},
+                  12);
+}
+
+TEST(WinogradGradient, AddsSeveralChunksAndPartsOfTiles) {
+  expect_gradient({.batch = 3,
+                   .in_blocks = 1,
+                   .height = 7,
+                   .width = 9,
+                   .out_blocks = 4,
+                   .out_height = 6,
+                   .out_width = 9,
+                   .pad_top = 0,
+                   .pad_left = 1},
+                  4);
 }
 
 TEST(Winograd, ComputesAConvolutionOfWholeTiles) {
@@ -176,8 +267,8 @@ TEST(Winograd, AddsABiasAndAResidualAndLimits) {
                             .pad_left = 1},
                   .bias = true,
                   .residual = true,
-                  .least = 0.0F,
-                  .most = 6.0F});
+                  .lower = 0.0F,
+                  .upper = 6.0F});
 }
 
 TEST(Winograd, ComputesADataGradient) {
@@ -191,6 +282,58 @@ TEST(Winograd, ComputesADataGradient) {
                             .pad_top = 2,
                             .pad_left = 2},
                   .order = WinogradFilters::backward_data});
+}
+
+TEST(Winograd, CropsForANegativePadding) {
+  expect_matches({.shape = {.batch = 2,
+                            .in_blocks = 1,
+                            .height = 18,
+                            .width = 17,
+                            .out_blocks = 1,
+                            .out_height = 14,
+                            .out_width = 13,
+                            .pad_top = -1,
+                            .pad_left = -1},
+                  .order = WinogradFilters::backward_data});
+}
+
+TEST(Winograd, KeepsNaNAndOverwritesItsResidual) {
+  if (!has_avx512()) {
+    GTEST_SKIP() << "this processor has no AVX-512";
+  }
+  const WinogradShape shape{.batch = 1,
+                            .in_blocks = 1,
+                            .height = 16,
+                            .width = 16,
+                            .out_blocks = 1,
+                            .out_height = 16,
+                            .out_width = 16,
+                            .pad_top = 1,
+                            .pad_left = 1};
+  Case c{.shape = shape, .bias = true, .residual = true, .lower = 0.0F};
+  Inputs inputs(shape);
+  inputs.bias[3] = std::numeric_limits<float>::quiet_NaN();
+  ThreadTeam team({0}, /*pin=*/false);
+  const std::vector<float> apart = computed(team, c, inputs);
+  const auto plan = plan_winograd(shape, 1);
+  const test::GuardedMemory workspace(plan->workspace_bytes);
+  std::vector<float> y = inputs.residual;
+  winograd(team, {.plan = *plan,
+                  .x = inputs.x.data(),
+                  .filters = inputs.filters.data(),
+                  .bias = inputs.bias.data(),
+                  .residual = y.data(),
+                  .lower = 0.0F,
+                  .y = y.data(),
+                  .workspace = workspace.data()});
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    if (i % kLanes == 3) {
+      EXPECT_TRUE(std::isnan(y[i]) && std::isnan(apart[i]));
+    } else {
+      EXPECT_EQ(y[i], apart[i]);
+      EXPECT_GE(y[i], 0);
+    }
+  }
 }
 
 TEST(Winograd, NeedsTilesForAllThreads) {

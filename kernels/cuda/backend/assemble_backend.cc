@@ -114,6 +114,10 @@ class CudaBackend final : public Backend {
     check_present("a ceiling");
     return cuda::measure_ceiling(context_, dtype);
   }
+  std::optional<double> measure_product(DType dtype) override {
+    check_present("a ceiling");
+    return cuda::measure_product(context_, dtype);
+  }
   std::optional<double> measure_clock() override {
     check_present("a clock");
     return cuda::measure_clock();

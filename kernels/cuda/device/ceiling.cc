@@ -81,6 +81,11 @@ Ceiling measure_ceiling(const Context& context, DType dtype) {
           .bytes_per_second = measure_bandwidth(stream)};
 }
 
+double measure_product(const Context& context, DType dtype) {
+  GpuStream stream;
+  return measure_flops(context, dtype, stream);
+}
+
 double measure_clock() {
   // Long compared with the steps of the device's timer, and short enough that clocks do not drop
   // while one multiprocessor is busy.

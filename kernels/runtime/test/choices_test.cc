@@ -255,6 +255,35 @@ TEST(Tuner, EstimatesReordersThatCannotRun) {
   EXPECT_THAT(timed_layouts(1, std::nullopt), ElementsAre("b", "b to a", "a"));
 }
 
+TEST(Tuner, ScalesTheEstimatesOfFarSlowerKernels) {
+  TwoLayoutBackend backend;
+  backend.seconds = {{&kAvgPool, {1, 11}}, {&kActivation, {1, 1}}};
+  LoweringOptions options;
+  std::vector<std::string> asked;
+  options.tuner.seconds = [&](const Graph&, const Node& node, const Candidate& candidate) {
+    asked.push_back(node.name + " " + candidate.implementation);
+    return std::optional<double>(20);
+  };
+  options.tuner.reorder_seconds = [](const TensorType&, const Layout&, const Layout&) {
+    return std::optional<double>(1);
+  };
+  EXPECT_THAT(implementations(lower(example(), backend, options)), ElementsAre("a", "a"));
+  EXPECT_THAT(asked, testing::Not(testing::Contains("pool b")));
+}
+
+TEST(Tuner, LeavesNodesThatCannotBeTimedToTheEstimates) {
+  TwoLayoutBackend backend;
+  backend.seconds = {{&kAvgPool, {9, 1}}, {&kActivation, {9, 1}}};
+  LoweringOptions options;
+  options.tuner.seconds = [](const Graph&, const Node&, const Candidate&) {
+    return std::optional<double>();
+  };
+  options.tuner.reorder_seconds = [](const TensorType&, const Layout&, const Layout&) {
+    return std::optional<double>(1);
+  };
+  EXPECT_THAT(implementations(lower(example(), backend, options)), ElementsAre("b", "b"));
+}
+
 TEST(Deterministic, SkipsKernelsThatDoNotRepeatTheirBits) {
   const Graph graph = example();
   TwoWaysBackend backend;
