@@ -36,7 +36,7 @@ constexpr int kChains = 12;
 
 __attribute__((target("avx512f,avx512bf16"))) double bf16_pairs(std::int64_t rounds,
                                                                 float* result) {
-  const __m512bh ones = reinterpret_cast<__m512bh>(_mm512_set1_epi16(0x3F80));
+  const auto ones = reinterpret_cast<__m512bh>(_mm512_set1_epi16(0x3F80));
   __m512 sums[kChains];
   for (int i = 0; i < kChains; ++i) sums[i] = _mm512_set1_ps(static_cast<float>(i));
   BENCH_DOT_LOOP(sums, sum = _mm512_dpbf16_ps(sum, ones, ones))
@@ -65,8 +65,8 @@ __attribute__((target("avx2,avxvnni"))) double byte_quads_256(std::int64_t round
 
 #undef BENCH_DOT_LOOP
 
-constexpr int kTileRows = 16;
-constexpr int kTileRowBytes = 64;
+constexpr std::size_t kTileRows = 16;
+constexpr std::size_t kTileRowBytes = 64;
 
 /// The operand of LDTILECFG: Intel 64 manual, volume 1, chapter on AMX.
 struct alignas(64) TileConfiguration {

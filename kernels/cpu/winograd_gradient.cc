@@ -12,8 +12,8 @@ namespace {
 /// hold if the filters are small.
 constexpr std::int64_t kLeastChunkBytes = std::int64_t{8} << 20;
 constexpr std::int64_t kMostChunkBytes = std::int64_t{64} << 20;
-// Estimated times in multiply-adds: for an element of a tile, and for a filter, to transform; and to
-// add a chunk's sum to an element of a transformed filter.
+// Estimated times in multiply-adds: for an element of a tile, and for a filter, to transform; and
+// to add a chunk's sum to an element of a transformed filter.
 constexpr std::int64_t kTileElementCost = 6;
 constexpr std::int64_t kFilterCost = 200;
 constexpr std::int64_t kSumCost = 10;

@@ -223,7 +223,7 @@ BENCH_AVX512 void transform_filters(const Winograd& args, std::int64_t out_block
     __m512 whole[kSide * kSide];
 #pragma GCC unroll 9
     for (int tap = 0; tap < kTaps * kTaps; ++tap) {
-      const int read = forward ? tap : kTaps * kTaps - 1 - tap;
+      const std::ptrdiff_t read = forward ? tap : kTaps * kTaps - 1 - tap;
       g[tap] = _mm512_loadu_ps(from + read * kTapFloats + in * kWinogradLanes);
     }
 #pragma GCC unroll 3

@@ -2,6 +2,8 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
+
 #include "kernels/cpu/winograd_passes.h"
 
 // The transforms of F(4x4, 3x3) along one axis, on vectors of 16 channels. Their matrices are named
@@ -13,9 +15,9 @@
 
 namespace bench::cpu {
 
-inline constexpr int kSide = 6;
-inline constexpr int kOutputs = 4;
-inline constexpr int kTaps = 3;
+inline constexpr std::ptrdiff_t kSide = 6;
+inline constexpr std::ptrdiff_t kOutputs = 4;
+inline constexpr std::ptrdiff_t kTaps = 3;
 
 BENCH_AVX512_INLINE __m512 vector_of(float value) { return _mm512_set1_ps(value); }
 
@@ -27,7 +29,7 @@ inline constexpr float kA2 = kA * kA;
 inline constexpr float kB2 = kB * kB;
 
 /// B^T d of Lavin and Gray. The elements are `step` apart.
-BENCH_AVX512_INLINE void transform_input(const __m512* d, __m512* to, int step) {
+BENCH_AVX512_INLINE void transform_input(const __m512* d, __m512* to, std::ptrdiff_t step) {
   const __m512 a2 = vector_of(kA2);
   const __m512 b2 = vector_of(kB2);
   const __m512 sum = vector_of(kA2 + kB2);
@@ -49,7 +51,8 @@ BENCH_AVX512_INLINE void transform_input(const __m512* d, __m512* to, int step) 
 }
 
 /// G g.
-BENCH_AVX512_INLINE void transform_filter(const __m512* g, __m512* to, int from_step, int to_step) {
+BENCH_AVX512_INLINE void transform_filter(const __m512* g, __m512* to, std::ptrdiff_t from_step,
+                                          std::ptrdiff_t to_step) {
   constexpr float kOfA = 1 / (2 * kA2 * (kA2 - kB2));
   constexpr float kOfB = 1 / (2 * kB2 * (kB2 - kA2));
   const __m512 g0 = g[0];
@@ -68,7 +71,8 @@ BENCH_AVX512_INLINE void transform_filter(const __m512* g, __m512* to, int from_
 }
 
 /// A^T m.
-BENCH_AVX512_INLINE void transform_output(const __m512* m, __m512* to, int from_step, int to_step) {
+BENCH_AVX512_INLINE void transform_output(const __m512* m, __m512* to, std::ptrdiff_t from_step,
+                                          std::ptrdiff_t to_step) {
   const __m512 sum_a = _mm512_add_ps(m[from_step], m[2 * from_step]);
   const __m512 odd_a = _mm512_sub_ps(m[from_step], m[2 * from_step]);
   const __m512 sum_b = _mm512_add_ps(m[3 * from_step], m[4 * from_step]);
@@ -81,7 +85,8 @@ BENCH_AVX512_INLINE void transform_output(const __m512* m, __m512* to, int from_
 }
 
 /// G^T u: the transpose of transform_filter.
-BENCH_AVX512_INLINE void transpose_filter(const __m512* u, __m512* to, int from_step, int to_step) {
+BENCH_AVX512_INLINE void transpose_filter(const __m512* u, __m512* to, std::ptrdiff_t from_step,
+                                          std::ptrdiff_t to_step) {
   constexpr float kOfA = 1 / (2 * kA2 * (kA2 - kB2));
   constexpr float kOfB = 1 / (2 * kB2 * (kB2 - kA2));
   const __m512 sum_a = _mm512_add_ps(u[from_step], u[2 * from_step]);
@@ -99,7 +104,8 @@ BENCH_AVX512_INLINE void transpose_filter(const __m512* u, __m512* to, int from_
 }
 
 /// A y: the transpose of transform_output.
-BENCH_AVX512_INLINE void transpose_output(const __m512* y, __m512* to, int from_step, int to_step) {
+BENCH_AVX512_INLINE void transpose_output(const __m512* y, __m512* to, std::ptrdiff_t from_step,
+                                          std::ptrdiff_t to_step) {
   const __m512 y0 = y[0];
   const __m512 y1 = y[from_step];
   const __m512 y2 = y[2 * from_step];
