@@ -88,6 +88,15 @@ def _host() -> dict[str, Any]:
             "preload": os.environ.get("LD_PRELOAD"), "time": time.time()}
 
 
+@dataclasses.dataclass(frozen=True)
+class Screened:
+    """The images/s of a setting in short runs."""
+
+    side: str
+    variant: Variant
+    rates: list[float]
+
+
 class Sitting:
     """One comparison with its measurements so far."""
 
@@ -114,18 +123,21 @@ class Sitting:
         print(f"{where}: {run.images_per_second:.2f} images/s", file=sys.stderr, flush=True)
         return run
 
-    def screen(self, side: str, steps: int, warmup: int) -> list[tuple[float, Variant]]:
-        """Returns (images/s, settings) of those that run, the fastest first."""
+    def screen(self, sides: Sequence[str], steps: int, warmup: int) -> dict[str, list[Screened]]:
+        """Runs all settings of the sides twice, the second time in the opposite order. Returns those that ran."""
         work = dataclasses.replace(self.work, steps=steps, warmup=warmup)
-        found = []
-        for variant in variants_of(side, self.work):
-            run = self._attempt(side, variant, work, "screening")
-            if run is not None:
-                found.append((run.images_per_second, variant))
-                self.screened.append({"side": side, "settings": variant.name,
-                                      **dataclasses.asdict(run)})
-                self.save()
-        return sorted(found, key=lambda item: -item[0])
+        found = [Screened(side, variant, []) for side in sides
+                 for variant in variants_of(side, self.work)]
+        for number in (1, 2):
+            for setting in found:
+                run = self._attempt(setting.side, setting.variant, work, f"screening {number} of 2")
+                if run is not None:
+                    setting.rates.append(run.images_per_second)
+                    self.screened.append({"side": setting.side, "settings": setting.variant.name,
+                                          **dataclasses.asdict(run)})
+                    self.save()
+            found = [setting for setting in reversed(found) if len(setting.rates) == number]
+        return {side: [setting for setting in found if setting.side == side] for side in sides}
 
     def compare(self, entries: Sequence[tuple[str, Variant]], rounds: int) -> None:
         """Runs all in turn, every second round in the opposite order, so that a drift of the machine affects all
@@ -190,18 +202,24 @@ def _chosen(options: argparse.Namespace, work: Work) -> list[tuple[str, Variant]
     return entries
 
 
+def _may_be_fastest(found: Sequence[Screened]) -> list[Screened]:
+    """Returns the settings that are within the noise of the fastest one: one of their runs was as fast as its slowest."""
+    least = min(max(found, key=lambda setting: max(setting.rates)).rates)
+    return [setting for setting in found if max(setting.rates) >= least]
+
+
 def _screened(options: argparse.Namespace, sitting: Sitting) -> list[tuple[str, Variant]]:
-    """Returns our settings first, then those of the peers that continue."""
-    fastest: dict[str, list[tuple[float, Variant]]] = {}
-    for side in ("ours", *(peer for peer in PEERS if peer in options.peers.split(","))):
-        fastest[side] = sitting.screen(side, options.screen_steps, options.screen_warmup)
-    if options.keep == "all":
-        return [(side, variant) for side, found in fastest.items() for _, variant in found]
-    best = [(side, *found[0]) for side, found in fastest.items() if found]
+    """Returns our settings first, then those of the peers that continue; of each side, the fastest first."""
+    sides = ("ours", *(peer for peer in PEERS if peer in options.peers.split(",")))
+    screened = {side: sorted(found, key=lambda setting: -max(setting.rates)) for side, found in
+                sitting.screen(sides, options.screen_steps, options.screen_warmup).items() if found}
+    if options.keep != "all":
+        screened = {side: _may_be_fastest(found) for side, found in screened.items()}
     if options.keep == "best_peer":
-        peers = sorted((row for row in best if row[0] != "ours"), key=lambda row: -row[1])
-        best = [row for row in best if row[0] == "ours"] + peers[:1]
-    return [(side, variant) for side, _, variant in best]
+        peers = sorted((side for side in screened if side != "ours"),
+                       key=lambda side: -max(screened[side][0].rates))
+        screened = {side: found for side, found in screened.items() if side in ("ours", *peers[:1])}
+    return [(side, setting.variant) for side, found in screened.items() for setting in found]
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -168,9 +168,9 @@ class TableTest(unittest.TestCase):
 
 
 class _Fake:
-    """Sides with given rates. Records who ran."""
+    """Sides with given rates, or rates by run. Records who ran."""
 
-    def __init__(self, rates: dict[str, float], stop_after: int | None = None):
+    def __init__(self, rates: dict[str, float | list[float]], stop_after: int | None = None):
         self.rates, self.stop_after = rates, stop_after
         self.calls: list[str] = []
 
@@ -182,7 +182,8 @@ class _Fake:
         self.calls.append(name)
         if name not in self.rates:
             raise RunFailedError("not built yet")
-        return _run(self.rates[name])
+        rate = self.rates[name]
+        return _run(rate[self.calls.count(name) - 1] if isinstance(rate, list) else rate)
 
 
 class CompareTest(unittest.TestCase):
@@ -220,6 +221,18 @@ class CompareTest(unittest.TestCase):
         self.sitting(fake, "--rounds=1", "--keep=all", "--peers=torch")
         self.assertEqual(fake.calls[-3:], ["ours:plain", "torch:compile-nhwc+thp",
                                            "torch:eager-nhwc+thp"])
+
+    def test_settings_within_the_noise_of_the_fastest_continue(self):
+        fake = _Fake({"ours:plain": 10.0, "torch:eager-nhwc+thp": [9.0, 7.5, 8.0],
+                      "torch:compile-nhwc+thp": [7.0, 7.6, 8.5], "torch:eager-nhwc": [7.4, 7.4]})
+        self.sitting(fake, "--rounds=1", "--peers=torch")
+        self.assertEqual(fake.calls[-3:], ["ours:plain", "torch:eager-nhwc+thp",
+                                           "torch:compile-nhwc+thp"])
+
+    def test_ratios_are_to_our_fastest_setting(self):
+        ours = [Contestant("ours", "plain", [_run(8)]), Contestant("ours", "frozen", [_run(12)])]
+        text = table.format_table([*ours, Contestant("torch", "eager", [_run(6)])])
+        self.assertIn("2.000", text)
 
     def test_named_settings_are_not_screened(self):
         fake = _Fake(self._RATES)

@@ -82,8 +82,9 @@ def format_rows(rows: Sequence[Sequence[str]]) -> str:
 
 
 def format_table(contestants: Sequence[Contestant]) -> str:
-    """Prints a row for each. Ratios are relative to the first of our settings, if there is one."""
-    ours = next((c for c in contestants if c.side == "ours"), None)
+    """Prints a row for each. Ratios are relative to the fastest of our settings, if one ran."""
+    ours = max((c for c in contestants if c.side == "ours" and c.good()), default=None,
+               key=lambda c: _median(c.good(), "images_per_second"))
     rows = [_HEADER]
     for contestant in contestants:
         ratios = _ratio_cells(ours, contestant) if ours else ["-"] * 4
