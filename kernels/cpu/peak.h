@@ -31,7 +31,7 @@ double peak_flops(ThreadTeam& team, MultiplyAdd instruction);
 
 /// The bytes per second that all threads together read and write if they traverse `memory` again
 /// and again. Each thread has an equal part. This is the largest of several ratios of reads to
-/// writes. Overwrites the memory. Takes about 0.1 s, or 34 traversals if they are slow; waits.
+/// writes. Overwrites the memory. Takes about 0.2 s, or 34 traversals if they are slow; waits.
 double peak_bandwidth(ThreadTeam& team, std::span<std::byte> memory);
 
 }  // namespace bench::cpu

@@ -49,9 +49,8 @@ WinogradGroup group_of(const WinogradPlan& plan, float* workspace, int thread) {
 
 std::optional<WinogradPlan> plan_winograd(const WinogradShape& shape, int threads) {
   WinogradPlan plan{.shape = shape, .threads = threads};
-  plan.tiles_high = divide_up(shape.out_height, kWinogradTile);
-  plan.tiles_wide = divide_up(shape.out_width, kWinogradTile);
-  const std::int64_t tiles = shape.batch * plan.tiles_high * plan.tiles_wide;
+  plan.tiles = tiles_of(shape);
+  const std::int64_t tiles = plan.tiles;
   if (tiles < kLeastTiles * threads) {
     return std::nullopt;
   }
@@ -89,13 +88,12 @@ void winograd(ThreadTeam& team, const Winograd& args) {
                         workspace);
     }
   });
-  const std::int64_t tiles = plan.shape.batch * plan.tiles_high * plan.tiles_wide;
   team.parallel([&](int thread) {
     WinogradGroup group = group_of(plan, workspace, thread);
     const Range range = ThreadTeam::split(plan.groups, plan.threads, thread);
     for (std::int64_t g = range.begin; g < range.end; ++g) {
       group.first = g * plan.group;
-      group.count = std::min(plan.group, tiles - group.first);
+      group.count = std::min(plan.group, plan.tiles - group.first);
       convolve_group(args, group, workspace);
     }
   });

@@ -35,8 +35,7 @@ std::int64_t row_of(std::int64_t channels) { return channels + kWinogradLanes; }
 
 WinogradGradientPlan plan_winograd_gradient(const WinogradShape& shape, int threads) {
   WinogradGradientPlan plan{.shape = shape, .threads = threads};
-  plan.tiles = shape.batch * divide_up(shape.out_height, kWinogradTile) *
-               divide_up(shape.out_width, kWinogradTile);
+  plan.tiles = tiles_of(shape);
   const std::int64_t in = in_channels(shape);
   const std::int64_t out = out_channels(shape);
   constexpr std::int64_t kFloatBytes = sizeof(float);

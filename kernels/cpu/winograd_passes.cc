@@ -10,13 +10,26 @@
 
 namespace bench::cpu {
 
+namespace {
+
+/// Tiles along an axis.
+std::int64_t tiles_along(std::int64_t outputs) {
+  return (outputs + kWinogradTile - 1) / kWinogradTile;
+}
+
+}  // namespace
+
 WinogradCorner corner_of(const WinogradShape& shape, std::int64_t tile) {
-  const std::int64_t wide = (shape.out_width + kWinogradTile - 1) / kWinogradTile;
-  const std::int64_t high = (shape.out_height + kWinogradTile - 1) / kWinogradTile;
+  const std::int64_t wide = tiles_along(shape.out_width);
+  const std::int64_t high = tiles_along(shape.out_height);
   const std::int64_t within = tile % (high * wide);
   return {.image = tile / (high * wide),
           .row = within / wide * kWinogradTile,
           .column = within % wide * kWinogradTile};
+}
+
+std::int64_t tiles_of(const WinogradShape& shape) {
+  return shape.batch * tiles_along(shape.out_height) * tiles_along(shape.out_width);
 }
 
 #if defined(__x86_64__)

@@ -24,6 +24,8 @@ struct WinogradCorner {
   std::int64_t column = 0;
 };
 WinogradCorner corner_of(const WinogradShape& shape, std::int64_t tile);
+/// The number of tiles, including those that reach beyond y.
+std::int64_t tiles_of(const WinogradShape& shape);
 
 /// Transforms the inputs of a tile: [36][in channels], with `step` floats from point to point.
 void transform_input_tile(const WinogradShape& shape, const WinogradCorner& corner, const float* x,

@@ -34,8 +34,7 @@ struct LayoutProblem {
   std::vector<Value> values;
   /// The layouts from which the search starts, one start each.
   std::vector<int> starts;
-  /// Searches longer, in particular for plans that mix layouts. Takes up to a second for the
-  /// largest networks.
+  /// Searches longer, in particular for plans that mix layouts.
   bool thorough = false;
   std::function<double(int value, int from, int to)> reorder_seconds;
 };
