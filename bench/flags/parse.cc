@@ -239,6 +239,29 @@ void check_what_is_asked(const Flags& flags, const BatchRequest& batch,
   }
 }
 
+/// The defaults of a measurement of latency, for flags that were not given.
+void set_latency_defaults(ParseResult& result) {
+  constexpr std::int64_t kInferences = 1000;
+  Flags& flags = result.flags;
+  const auto given = [&](const char* name) { return result.given.contains(name); };
+  if (!flags.latency) {
+    return;
+  }
+  if (!given("forward_only") && !flags.eval) {
+    flags.forward_only = true;
+  }
+  if (!given("freeze_when_forward_only")) {
+    flags.freeze_when_forward_only = true;
+  }
+  if (!given("batch_size")) {
+    flags.batch_size = "1";
+    result.batch = read_batch_request(flags.batch_size);
+  }
+  if (!flags.num_batches && !flags.num_epochs) {
+    flags.num_batches = kInferences;
+  }
+}
+
 }  // namespace
 
 ParseResult parse_flags(std::span<const std::string_view> arguments) {
@@ -275,6 +298,7 @@ ParseResult parse_flags(std::span<const std::string_view> arguments) {
   if (result.flags.num_batches == 0) {
     result.flags.num_batches.reset();
   }
+  set_latency_defaults(result);
   if (const auto listed = listed_model_name(result.flags.model); !listed.empty()) {
     result.flags.model = listed;
   }

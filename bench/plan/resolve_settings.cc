@@ -264,6 +264,7 @@ Outputs read_outputs(const ParseResult& parsed) {
                 .loss = flags.loss_type_to_report == "base_loss" ? ReportedLoss::base
                                                                  : ReportedLoss::total},
       .profile = flags.profile,
+      .latency = flags.latency,
       .dump = dump_of(flags)};
 }
 
@@ -336,6 +337,9 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   workload.asynchronous = !flags.cross_replica_sync;
   if (flags.train_dir && place.servers > 0) {
     throw UsageError("--train_dir: checkpoints of parameter servers are not built yet; omit it");
+  }
+  if (flags.latency && place.processes > 1) {
+    throw UsageError("--latency measures one device: start one process");
   }
   workload.dataset = &resolve_dataset(flags);
   workload.model = &resolve_model(flags, *workload.dataset);

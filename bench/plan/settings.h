@@ -277,6 +277,8 @@ struct Outputs {
   RecordSettings record = {};
   LineSettings lines = {};
   bool profile = false;
+  /// Print quantiles of the step times.
+  bool latency = false;
   DumpSettings dump = {};
 };
 

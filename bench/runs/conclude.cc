@@ -12,6 +12,7 @@
 #include "bench/report/device_times.h"
 #include "bench/report/gpu_report.h"
 #include "bench/report/input_times.h"
+#include "bench/report/latency.h"
 #include "bench/report/profile.h"
 #include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
@@ -209,6 +210,9 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   print_closing_notes(settings, session, measured.input, static_cast<int>(host.processors.size()),
                       streams.err);
   print_gpus(file.record(), streams.err);
+  if (settings.outputs.latency) {
+    print_latency(session, settings.workload.batch, streams.out);
+  }
   Attempt attempt = measured.attempt;
   attempt.at([&] {
     if (prepared.checkpoints != nullptr) {

@@ -13,17 +13,13 @@ constexpr std::int64_t kMostTiles = 48;
 /// The transformed input of a group is at most this large. It is read once for each group of output
 /// channels, and should stay in the second cache and a part of the third.
 constexpr std::int64_t kGroupBytes = std::int64_t{5} << 19;
-/// Fewer tiles per thread do not pay for reading all filters.
-constexpr std::int64_t kLeastTiles = 12;
-/// The estimated time of transforming an element of a tile, and a filter, in multiply-adds.
-constexpr std::int64_t kTileElementCost = 6;
-constexpr std::int64_t kFilterCost = 200;
+/// The estimated time of transforming an element of a tile, of transforming a filter, and of
+/// reading a transformed one, in multiply-adds.
+constexpr std::int64_t kTileElementCost = 14;
+constexpr std::int64_t kFilterCost = 640;
+constexpr std::int64_t kFilterReadCost = 180;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-std::int64_t floats_of_filters(const WinogradShape& shape) {
-  return kWinogradPoints * shape.in_blocks * shape.out_blocks * kWinogradLanes * kWinogradLanes;
-}
 
 // Rows are longer than necessary, so that they do not all begin at the same place in the sets of a
 // cache.
@@ -37,64 +33,120 @@ std::int64_t floats_of_group(const WinogradPlan& plan) {
   return kWinogradPoints * plan.group * (input_row(plan.shape) + kProductRow);
 }
 
+/// The floats of the filters that each call transforms.
+std::int64_t floats_of_filters(const WinogradPlan& plan) {
+  return plan.order == WinogradFilters::transformed
+             ? 0
+             : winograd_filter_floats(plan.shape.in_blocks, plan.shape.out_blocks);
+}
+
 WinogradGroup group_of(const WinogradPlan& plan, float* workspace, int thread) {
   WinogradGroup group{
       .capacity = plan.group, .row = input_row(plan.shape), .product_row = kProductRow};
-  group.input = workspace + floats_of_filters(plan.shape) + thread * floats_of_group(plan);
+  group.input = workspace + floats_of_filters(plan) + thread * floats_of_group(plan);
   group.products = group.input + kWinogradPoints * plan.group * group.row;
   return group;
 }
 
-}  // namespace
+/// The parts of the output channels consist of whole groups of this many blocks, but for the last.
+std::int64_t groups_of_blocks(const WinogradShape& shape) {
+  return divide_up(shape.out_blocks, kWinogradVectors);
+}
 
-std::optional<WinogradPlan> plan_winograd(const WinogradShape& shape, int threads) {
-  WinogradPlan plan{.shape = shape, .threads = threads};
-  plan.tiles = tiles_of(shape);
-  const std::int64_t tiles = plan.tiles;
-  if (tiles < kLeastTiles * threads) {
-    return std::nullopt;
-  }
-  const std::int64_t in_channels = shape.in_blocks * kWinogradLanes;
-  const std::int64_t out_channels = shape.out_blocks * kWinogradLanes;
+Range blocks_of_part(const WinogradPlan& plan, std::int64_t part) {
+  const Range groups = ThreadTeam::split(groups_of_blocks(plan.shape), static_cast<int>(plan.parts),
+                                         static_cast<int>(part));
+  return {.begin = groups.begin * kWinogradVectors,
+          .end = std::min(groups.end * kWinogradVectors, plan.shape.out_blocks)};
+}
+
+/// Divides the work into groups and this many parts.
+void divide(WinogradPlan& plan, std::int64_t parts) {
+  const std::int64_t in_channels = plan.shape.in_blocks * kWinogradLanes;
   const std::int64_t fitting =
       kGroupBytes / (kWinogradPoints * in_channels * static_cast<std::int64_t>(sizeof(float)));
   const std::int64_t most =
-      std::clamp(fitting / kWinogradRows * kWinogradRows, kLeastTiles, kMostTiles);
-  const std::int64_t of_thread = divide_up(tiles, threads);
+      std::clamp(fitting / kWinogradRows * kWinogradRows, kWinogradRows, kMostTiles);
+  const std::int64_t of_thread = divide_up(plan.tiles * parts, plan.threads);
   const std::int64_t equal = divide_up(of_thread, divide_up(of_thread, most));
-  plan.group = divide_up(equal, kWinogradRows) * kWinogradRows;
-  plan.groups = divide_up(tiles, plan.group);
-  plan.imbalance =
-      static_cast<double>(std::min(divide_up(plan.groups, threads) * plan.group, tiles)) * threads /
-      static_cast<double>(tiles);
+  plan.parts = parts;
+  plan.group = std::min(divide_up(equal, kWinogradRows) * kWinogradRows, plan.tiles);
+  plan.groups = divide_up(plan.tiles, plan.group);
+  const std::int64_t out_channels =
+      std::min(divide_up(groups_of_blocks(plan.shape), parts) * kWinogradVectors,
+               plan.shape.out_blocks) *
+      kWinogradLanes;
+  const std::int64_t each =
+      kWinogradPoints * plan.group *
+          (in_channels * out_channels + kTileElementCost * (in_channels + out_channels)) +
+      kFilterReadCost * in_channels * out_channels;
+  const std::int64_t of_busiest =
+      divide_up(plan.groups * parts, plan.threads) * each * plan.threads;
+  const bool transforms = plan.order != WinogradFilters::transformed;
+  plan.cost = of_busiest +
+              (transforms ? kFilterCost * in_channels * plan.shape.out_blocks * kWinogradLanes : 0);
+}
+
+void transform_all(ThreadTeam& team, const WinogradFilterBlocks& filters, float* transformed) {
+  team.parallel([&](int thread) {
+    const Range range =
+        ThreadTeam::split(filters.in_blocks * filters.out_blocks, team.size(), thread);
+    for (std::int64_t block = range.begin; block < range.end; ++block) {
+      transform_filters(filters, block / filters.in_blocks, block % filters.in_blocks, transformed);
+    }
+  });
+}
+
+}  // namespace
+
+WinogradPlan plan_winograd(const WinogradShape& shape, WinogradFilters order, int threads) {
+  WinogradPlan plan{.shape = shape, .order = order, .threads = threads, .tiles = tiles_of(shape)};
+  divide(plan, 1);
+  for (std::int64_t parts = 2; parts <= std::min<std::int64_t>(threads, groups_of_blocks(shape));
+       ++parts) {
+    WinogradPlan other = plan;
+    divide(other, parts);
+    plan = other.cost < plan.cost ? other : plan;
+  }
   plan.workspace_bytes =
-      static_cast<std::size_t>(floats_of_filters(shape) + threads * floats_of_group(plan)) *
+      static_cast<std::size_t>(floats_of_filters(plan) + threads * floats_of_group(plan)) *
       sizeof(float);
-  plan.multiply_adds = kWinogradPoints * tiles * in_channels * out_channels;
-  plan.overhead = kTileElementCost * kWinogradPoints * tiles * (in_channels + out_channels) +
-                  kFilterCost * in_channels * out_channels;
+  plan.multiply_adds = kWinogradPoints * plan.tiles * shape.in_blocks * shape.out_blocks *
+                       kWinogradLanes * kWinogradLanes;
   return plan;
+}
+
+std::int64_t winograd_filter_floats(std::int64_t in_blocks, std::int64_t out_blocks) {
+  return kWinogradPoints * in_blocks * out_blocks * kWinogradLanes * kWinogradLanes;
+}
+
+void transform_winograd_filters(ThreadTeam& team, std::int64_t in_blocks, std::int64_t out_blocks,
+                                const float* filters, float* transformed) {
+  transform_all(team, {.in_blocks = in_blocks, .out_blocks = out_blocks, .data = filters},
+                transformed);
 }
 
 void winograd(ThreadTeam& team, const Winograd& args) {
   const WinogradPlan& plan = args.plan;
   check(team.size() == plan.threads, "winograd: the plan is for another number of threads");
   auto* const workspace = static_cast<float*>(args.workspace);
-  team.parallel([&](int thread) {
-    const std::int64_t blocks = plan.shape.in_blocks * plan.shape.out_blocks;
-    const Range range = ThreadTeam::split(blocks, plan.threads, thread);
-    for (std::int64_t block = range.begin; block < range.end; ++block) {
-      transform_filters(args, block / plan.shape.in_blocks, block % plan.shape.in_blocks,
-                        workspace);
-    }
-  });
+  const bool transforms = plan.order != WinogradFilters::transformed;
+  if (transforms) {
+    transform_all(team,
+                  {.order = plan.order,
+                   .in_blocks = plan.shape.in_blocks,
+                   .out_blocks = plan.shape.out_blocks,
+                   .data = args.filters},
+                  workspace);
+  }
+  const float* const filters = transforms ? workspace : args.filters;
   team.parallel([&](int thread) {
     WinogradGroup group = group_of(plan, workspace, thread);
-    const Range range = ThreadTeam::split(plan.groups, plan.threads, thread);
-    for (std::int64_t g = range.begin; g < range.end; ++g) {
-      group.first = g * plan.group;
+    const Range range = ThreadTeam::split(plan.groups * plan.parts, plan.threads, thread);
+    for (std::int64_t item = range.begin; item < range.end; ++item) {
+      group.first = item % plan.groups * plan.group;
       group.count = std::min(plan.group, plan.tiles - group.first);
-      convolve_group(args, group, workspace);
+      convolve_group(args, group, filters, blocks_of_part(plan, item / plan.groups));
     }
   });
 }

@@ -24,26 +24,6 @@ struct WinogradShape {
   std::int64_t pad_left = 0;
 };
 
-/// How the work is divided: each thread computes groups of tiles of 4x4 outputs.
-struct WinogradPlan {
-  WinogradShape shape;
-  int threads = 1;
-  std::int64_t tiles = 0;
-  std::int64_t group = 0;  ///< Tiles of a group.
-  std::int64_t groups = 0;
-  /// A multiple of 64.
-  std::size_t workspace_bytes = 0;
-  /// The multiply-adds of the matrix products, including tiles that reach beyond y.
-  std::int64_t multiply_adds = 0;
-  /// The estimated time of everything else, in multiply-adds.
-  std::int64_t overhead = 0;
-  /// At least 1: the busiest thread's tiles relative to an equal share.
-  double imbalance = 1;
-};
-
-/// Empty if there are too few tiles for the threads: each thread reads all filters.
-std::optional<WinogradPlan> plan_winograd(const WinogradShape& shape, int threads);
-
 /// The order of the filters' elements.
 enum class WinogradFilters : std::uint8_t {
   /// [out_blocks][in_blocks][3][3][16 in][16 out].
@@ -51,12 +31,41 @@ enum class WinogradFilters : std::uint8_t {
   /// [in_blocks][out_blocks][3][3][16 in][16 out], and rotated by half a turn: the filters of the
   /// convolution whose data gradient this is.
   backward_data,
+  /// [36][out_blocks][16 * in_blocks][16 out]: written by transform_winograd_filters().
+  transformed,
 };
+
+/// How the work is divided: a thread computes a part of the output channels of a group of tiles of
+/// 4x4 outputs, then the next.
+struct WinogradPlan {
+  WinogradShape shape;
+  WinogradFilters order = WinogradFilters::forward;
+  int threads = 1;
+  std::int64_t tiles = 0;
+  std::int64_t group = 0;  ///< Tiles of a group.
+  std::int64_t groups = 0;
+  std::int64_t parts = 1;
+  /// A multiple of 64.
+  std::size_t workspace_bytes = 0;
+  /// The multiply-adds of the matrix products, including tiles that reach beyond y.
+  std::int64_t multiply_adds = 0;
+  /// The estimated time of everything, in multiply-adds of all threads.
+  std::int64_t cost = 0;
+};
+
+WinogradPlan plan_winograd(const WinogradShape& shape, WinogradFilters order, int threads);
+
+/// Floats of transformed filters.
+std::int64_t winograd_filter_floats(std::int64_t in_blocks, std::int64_t out_blocks);
+/// Transforms the filters of a convolution. `filters` has the order `forward`. Needs a processor
+/// with AVX-512F.
+void transform_winograd_filters(ThreadTeam& team, std::int64_t in_blocks, std::int64_t out_blocks,
+                                const float* filters, float* transformed);
 
 struct Winograd {
   WinogradPlan plan;
-  WinogradFilters order = WinogradFilters::forward;
   const float* x = nullptr;
+  /// In the plan's order.
   const float* filters = nullptr;
   /// One per output channel; may be null.
   const float* bias = nullptr;

@@ -220,15 +220,14 @@ void convolve_blocks(const Winograd& args, const WinogradGroup& group, const flo
 
 }  // namespace
 
-BENCH_AVX512 void transform_filters(const Winograd& args, std::int64_t out_block,
+BENCH_AVX512 void transform_filters(const WinogradFilterBlocks& filters, std::int64_t out_block,
                                     std::int64_t in_block, float* transformed) {
-  const WinogradShape& shape = args.plan.shape;
-  const bool forward = args.order == WinogradFilters::forward;
+  const bool forward = filters.order == WinogradFilters::forward;
   constexpr std::int64_t kTapFloats = kWinogradLanes * kWinogradLanes;
-  const std::int64_t block =
-      forward ? out_block * shape.in_blocks + in_block : in_block * shape.out_blocks + out_block;
-  const float* from = args.filters + block * kTaps * kTaps * kTapFloats;
-  const std::int64_t channels = shape.in_blocks * kWinogradLanes;
+  const std::int64_t block = forward ? out_block * filters.in_blocks + in_block
+                                     : in_block * filters.out_blocks + out_block;
+  const float* from = filters.data + block * kTaps * kTaps * kTapFloats;
+  const std::int64_t channels = filters.in_blocks * kWinogradLanes;
   float* to = transformed + (out_block * channels + in_block * kWinogradLanes) * kWinogradLanes;
   for (std::int64_t in = 0; in < kWinogradLanes; ++in) {
     __m512 g[kTaps * kTaps];
@@ -249,23 +248,26 @@ BENCH_AVX512 void transform_filters(const Winograd& args, std::int64_t out_block
     }
 #pragma GCC unroll 36
     for (int point = 0; point < kWinogradPoints; ++point) {
-      _mm512_storeu_ps(to + point * shape.out_blocks * channels * kWinogradLanes, whole[point]);
+      _mm512_storeu_ps(to + point * filters.out_blocks * channels * kWinogradLanes, whole[point]);
     }
     to += kWinogradLanes;
   }
 }
 
-void convolve_group(const Winograd& args, const WinogradGroup& group, const float* filters) {
+void convolve_group(const Winograd& args, const WinogradGroup& group, const float* filters,
+                    Range out_blocks) {
   for (std::int64_t tile = 0; tile < group.count; ++tile) {
     transform_input_tile(args.plan.shape, corner_of(args.plan.shape, group.first + tile), args.x,
                          group.input + tile * group.row, group.capacity * group.row);
   }
-  std::int64_t block = 0;
-  for (; block + kWinogradVectors <= args.plan.shape.out_blocks; block += kWinogradVectors) {
+  std::int64_t block = out_blocks.begin;
+  for (; block + kWinogradVectors <= out_blocks.end; block += kWinogradVectors) {
     convolve_blocks<kWinogradVectors>(args, group, filters, block);
   }
-  for (; block < args.plan.shape.out_blocks; ++block) {
-    convolve_blocks<1>(args, group, filters, block);
+  using Convolve = void (*)(const Winograd&, const WinogradGroup&, const float*, std::int64_t);
+  constexpr Convolve kRest[] = {convolve_blocks<1>, convolve_blocks<2>, convolve_blocks<3>};
+  if (block < out_blocks.end) {
+    kRest[out_blocks.end - block - 1](args, group, filters, block);
   }
 }
 
@@ -276,13 +278,13 @@ void transform_input_tile(const WinogradShape& /*shape*/, const WinogradCorner& 
   throw InternalError("winograd: needs AVX-512");
 }
 
-void transform_filters(const Winograd& /*args*/, std::int64_t /*out_block*/,
+void transform_filters(const WinogradFilterBlocks& /*filters*/, std::int64_t /*out_block*/,
                        std::int64_t /*in_block*/, float* /*transformed*/) {
   throw InternalError("winograd: needs AVX-512");
 }
 
 void convolve_group(const Winograd& /*args*/, const WinogradGroup& /*group*/,
-                    const float* /*filters*/) {
+                    const float* /*filters*/, Range /*out_blocks*/) {
   throw InternalError("winograd: needs AVX-512");
 }
 

@@ -46,12 +46,19 @@ struct WinogradGroup {
   float* products = nullptr;
 };
 
-/// Transforms the filters between a block of input channels and one of output channels, into
-/// [36][out_blocks][in channels][16].
-void transform_filters(const Winograd& args, std::int64_t out_block, std::int64_t in_block,
-                       float* transformed);
+/// Filters in the order `forward` or `backward_data`.
+struct WinogradFilterBlocks {
+  WinogradFilters order = WinogradFilters::forward;
+  std::int64_t in_blocks = 0;
+  std::int64_t out_blocks = 0;
+  const float* data = nullptr;
+};
+/// Transforms the filters between a block of input channels and one of output channels.
+void transform_filters(const WinogradFilterBlocks& filters, std::int64_t out_block,
+                       std::int64_t in_block, float* transformed);
 
-/// Computes the outputs of a group of tiles.
-void convolve_group(const Winograd& args, const WinogradGroup& group, const float* filters);
+/// Computes these blocks of output channels for a group of tiles. `filters` are transformed.
+void convolve_group(const Winograd& args, const WinogradGroup& group, const float* filters,
+                    Range out_blocks);
 
 }  // namespace bench::cpu

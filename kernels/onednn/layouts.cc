@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/cpu/winograd.h"
 #include "models/base/errors.h"
 
 namespace bench::onednn {
@@ -80,10 +81,22 @@ dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layou
   if (const auto named = named_tags().find(layout.token()); named != named_tags().end()) {
     return {dims(type.shape), data_type(type.dtype), named->second};
   }
+  if (layout == winograd_filters()) {
+    return {dims(type.shape), data_type(type.dtype), Tag::OIhw16i16o};
+  }
   const auto found = remembered_.find(key(layout.token(), type));
   check(found != remembered_.end(),
         fmt::format("onednn: unknown layout {} for {}", layout.token(), fmt::streamed(type)));
   return found->second;
+}
+
+std::size_t LayoutTable::bytes(const TensorType& type, const Layout& layout) const {
+  constexpr std::int64_t kBlock = 16;
+  const std::size_t plain = desc(type, layout).get_size();
+  return layout == winograd_filters()
+             ? plain + sizeof(float) * static_cast<std::size_t>(cpu::winograd_filter_floats(
+                                           type.shape[1] / kBlock, type.shape[0] / kBlock))
+             : plain;
 }
 
 Layout LayoutTable::remember(const TensorType& type, const dnnl::memory::desc& desc) {

@@ -16,12 +16,17 @@ dnnl::memory::dims dims(const Shape& shape);
 /// their usual names. Layouts that a primitive chose are stored per type.
 class LayoutTable {
  public:
-  /// The descriptor of a tensor in a layout; throws InternalError for an unknown token.
+  /// The descriptor of a tensor in a layout; throws InternalError for an unknown token. For
+  /// winograd_filters(), that of the filters before their transforms.
   [[nodiscard]] dnnl::memory::desc desc(const TensorType& type, const Layout& layout) const;
+  [[nodiscard]] std::size_t bytes(const TensorType& type, const Layout& layout) const;
   /// The token of a descriptor chosen by a primitive for a tensor of that type.
   Layout remember(const TensorType& type, const dnnl::memory::desc& desc);
 
   static Layout blocked(int block);
+  /// Constant f32 filters of a 3x3 convolution in blocks (OIhw16i16o), followed by their transforms
+  /// (kernels/cpu/winograd.h).
+  static Layout winograd_filters() { return Layout("w:ABcd16b16a+winograd_4x4"); }
 
  private:
   using Key = std::tuple<std::string, std::string, DType>;

@@ -17,6 +17,7 @@
 #include "kernels/onednn/quantized.h"
 #include "kernels/onednn/tile_order.h"
 #include "kernels/onednn/vector_kernel.h"
+#include "kernels/onednn/winograd.h"
 #include "kernels/runtime/host_memory.h"
 #include "kernels/runtime/host_stream.h"
 #include "models/base/errors.h"
@@ -134,7 +135,7 @@ class OnednnBackend final : public Backend {
   }
 
   [[nodiscard]] std::size_t bytes(const TensorType& type, const Layout& layout) override {
-    return context_.layouts.desc(type, layout).get_size();
+    return context_.layouts.bytes(type, layout);
   }
 
   [[nodiscard]] std::optional<TileOrder> order_of_copy(const Placed& variable,
@@ -152,9 +153,12 @@ class OnednnBackend final : public Backend {
     }
     const auto [source, target] = descriptors(from, to);
     const dnnl::reorder::primitive_desc desc(context_.engine, source, context_.engine, target);
-    return make_primitive(context_.engine, desc,
-                          {{DNNL_ARG_FROM, source, Argument::From::input, 0},
-                           {DNNL_ARG_TO, target, Argument::From::output, 0}})();
+    auto reorder = make_primitive(context_.engine, desc,
+                                  {{DNNL_ARG_FROM, source, Argument::From::input, 0},
+                                   {DNNL_ARG_TO, target, Argument::From::output, 0}})();
+    return to.layout == LayoutTable::winograd_filters()
+               ? with_winograd_transforms(context_, std::move(reorder), to.type.shape)
+               : std::move(reorder);
   }
 
   [[nodiscard]] double reorder_seconds(const TensorType& type, const Layout& /*from*/,

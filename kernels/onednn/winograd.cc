@@ -1,6 +1,8 @@
 #include "kernels/onednn/winograd.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "kernels/cpu/winograd.h"
 #include "kernels/cpu/winograd_gradient.h"
@@ -13,10 +15,10 @@ namespace bench::onednn {
 namespace {
 
 constexpr int kWinogradBlock = 16;
-/// The time relative to the estimate without it: 1.36 and 1.5 for two layers of ResNet-50, Zen 4.
-constexpr double kWinogradFactor = 1.35;
+/// The time relative to the estimate: 1.03 to 1.2 for most layers of ResNet-50 and VGG-16, Zen 4.
+constexpr double kWinogradFactor = 1.1;
 
-/// Assumed to be the same for the gradient of the filters.
+/// The same for the gradient of the filters.
 constexpr double kGradientFactor = 1.35;
 constexpr const char* kImplementation = "winograd_4x4:avx512_core";
 
@@ -49,20 +51,52 @@ Layout filter_layout(Context& context, const Shape& w, Tag tag) {
                                   {dims(w), data_type(DType::f32), tag});
 }
 
-Candidate candidate_of(Context& context, const cpu::WinogradPlan& plan, const Shape& w, Tag tag) {
+/// True for a variable that no step of the graph changes.
+bool is_constant(const Graph& graph, ValueId value) {
+  const auto changes = [&](const Graph::Pair& pair) { return pair.variable == value; };
+  return graph.value(value).origin == Value::Origin::variable &&
+         std::none_of(graph.gradients().begin(), graph.gradients().end(), changes) &&
+         std::none_of(graph.updates().begin(), graph.updates().end(), changes);
+}
+
+Candidate candidate_of(Context& context, const cpu::WinogradPlan& plan, const Layout& filters) {
   const Layout blocked = LayoutTable::blocked(kWinogradBlock);
   Candidate candidate;
   candidate.implementation = kImplementation;
-  candidate.inputs = {blocked, context.layouts.remember({.dtype = DType::f32, .shape = w},
-                                                        {dims(w), data_type(DType::f32), tag})};
+  candidate.inputs = {blocked, filters};
   candidate.outputs = {blocked};
   candidate.workspace_bytes = plan.workspace_bytes;
   candidate.multiply_adds = plan.multiply_adds;
-  candidate.seconds = kWinogradFactor * plan.imbalance *
-                      compute_seconds(context, plan.multiply_adds + plan.overhead,
-                                      candidate.implementation, blocked);
+  candidate.seconds =
+      kWinogradFactor * compute_seconds(context, plan.cost, candidate.implementation, blocked);
   return candidate;
 }
+
+/// See with_winograd_transforms().
+class TransformingReorder final : public Kernel {
+ public:
+  TransformingReorder(cpu::ThreadTeam& team, std::unique_ptr<Kernel> reorder, const Shape& filters)
+      : team_(team),
+        reorder_(std::move(reorder)),
+        in_blocks_(filters[1] / kWinogradBlock),
+        out_blocks_(filters[0] / kWinogradBlock),
+        elements_(filters.elements()) {}
+
+  void launch(Stream& stream, std::span<const TensorView> inputs,
+              std::span<const TensorView> outputs, void* workspace) override {
+    reorder_->launch(stream, inputs, outputs, workspace);
+    stream.synchronize();
+    auto* const blocks = outputs[0].as<float>();
+    cpu::transform_winograd_filters(team_, in_blocks_, out_blocks_, blocks, blocks + elements_);
+  }
+
+ private:
+  cpu::ThreadTeam& team_;
+  std::unique_ptr<Kernel> reorder_;
+  std::int64_t in_blocks_;
+  std::int64_t out_blocks_;
+  std::int64_t elements_;
+};
 
 }  // namespace
 
@@ -78,14 +112,15 @@ std::optional<Candidate> winograd_forward(Context& context, const Graph& graph, 
                        graph.type(node.inputs[0]).dtype, format)) {
     return std::nullopt;
   }
-  const auto plan =
-      cpu::plan_winograd(shape_of(graph.shape(node.inputs[0]), graph.shape(node.outputs[0]),
-                                  attributes.window.pad_before),
-                         context.team.size());
-  if (!plan) {
-    return std::nullopt;
-  }
-  Candidate candidate = candidate_of(context, *plan, w, Tag::OIhw16i16o);
+  const bool constant = is_constant(graph, node.inputs[1]);
+  const cpu::WinogradPlan plan = cpu::plan_winograd(
+      shape_of(graph.shape(node.inputs[0]), graph.shape(node.outputs[0]),
+               attributes.window.pad_before),
+      constant ? cpu::WinogradFilters::transformed : cpu::WinogradFilters::forward,
+      context.team.size());
+  Candidate candidate = candidate_of(
+      context, plan,
+      constant ? LayoutTable::winograd_filters() : filter_layout(context, w, Tag::OIhw16i16o));
   const int bias = epilogue.bias ? 2 : -1;
   const int residual = epilogue.residual ? 2 + (epilogue.bias ? 1 : 0) : -1;
   if (epilogue.bias) {
@@ -95,23 +130,25 @@ std::optional<Candidate> winograd_forward(Context& context, const Graph& graph, 
     candidate.inputs.push_back(candidate.outputs[0]);
     candidate.may_overwrite = {{.output = 0, .input = static_cast<std::size_t>(residual)}};
   }
-  cpu::Winograd args{.plan = *plan, .order = cpu::WinogradFilters::forward};
+  cpu::Winograd args{.plan = plan};
   if (epilogue.activation != ActivationKind::none) {
     args.lower = 0;
   }
   if (epilogue.activation == ActivationKind::relu6) {
     args.upper = 6;
   }
-  candidate.make = make_vector_kernel(context, [args, bias, residual](const Launch& launch) {
-    cpu::Winograd bound = args;
-    bound.x = launch.floats_in(0);
-    bound.filters = launch.floats_in(1);
-    bound.bias = launch.floats_in(bias);
-    bound.residual = launch.floats_in(residual);
-    bound.y = launch.floats_out(0);
-    bound.workspace = launch.workspace;
-    cpu::winograd(launch.team, bound);
-  });
+  const std::int64_t skipped = constant ? w.elements() : 0;
+  candidate.make =
+      make_vector_kernel(context, [args, bias, residual, skipped](const Launch& launch) {
+        cpu::Winograd bound = args;
+        bound.x = launch.floats_in(0);
+        bound.filters = launch.floats_in(1) + skipped;
+        bound.bias = launch.floats_in(bias);
+        bound.residual = launch.floats_in(residual);
+        bound.y = launch.floats_out(0);
+        bound.workspace = launch.workspace;
+        cpu::winograd(launch.team, bound);
+      });
   return candidate;
 }
 
@@ -125,16 +162,12 @@ std::optional<Candidate> winograd_backward_data(Context& context, const Graph& g
   }
   // The data gradient is the convolution of dy with the rotated filters.
   const auto& pad = attributes.window.pad_before;
-  const auto plan = cpu::plan_winograd(
+  const cpu::WinogradPlan plan = cpu::plan_winograd(
       shape_of(graph.shape(node.inputs[0]), attributes.input, {2 - pad[0], 2 - pad[1]}),
-      context.team.size());
-  if (!plan) {
-    return std::nullopt;
-  }
-  Candidate candidate = candidate_of(context, *plan, w, Tag::OIhw16o16i);
-  candidate.make = make_vector_kernel(context, [plan = *plan](const Launch& launch) {
+      cpu::WinogradFilters::backward_data, context.team.size());
+  Candidate candidate = candidate_of(context, plan, filter_layout(context, w, Tag::OIhw16o16i));
+  candidate.make = make_vector_kernel(context, [plan](const Launch& launch) {
     cpu::winograd(launch.team, {.plan = plan,
-                                .order = cpu::WinogradFilters::backward_data,
                                 .x = launch.floats_in(0),
                                 .filters = launch.floats_in(1),
                                 .y = launch.floats_out(0),
@@ -179,6 +212,11 @@ std::optional<Candidate> winograd_backward_weights(Context& context, const Graph
         }
       });
   return candidate;
+}
+
+std::unique_ptr<Kernel> with_winograd_transforms(Context& context, std::unique_ptr<Kernel> reorder,
+                                                 const Shape& filters) {
+  return std::make_unique<TransformingReorder>(context.team, std::move(reorder), filters);
 }
 
 }  // namespace bench::onednn

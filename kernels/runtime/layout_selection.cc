@@ -26,7 +26,10 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 class Selection {
  public:
   explicit Selection(const LayoutProblem& problem)
-      : problem_(problem), readers_(problem.values.size()), delivered_(problem.values.size()) {
+      : problem_(problem),
+        readers_(problem.values.size()),
+        delivered_(problem.values.size()),
+        follows_(problem.values.size(), false) {
     for (std::size_t n = 0; n < problem.nodes.size(); ++n) {
       const auto& inputs = problem.nodes[n].inputs;
       for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -37,6 +40,10 @@ class Selection {
       if (problem.values[v].deliver_as >= 0) {
         delivered_[at(problem.values[v].deliver_as)].push_back(static_cast<int>(v));
       }
+    }
+    for (std::size_t v = 0; v < problem.values.size(); ++v) {
+      follows_[v] = !problem.values[v].free_layouts.empty() && readers_[v].size() == 1 &&
+                    delivered_[v].empty() && problem.values[v].deliver_as < 0;
     }
   }
 
@@ -105,6 +112,14 @@ class Selection {
 
   void set(std::size_t node, int choice) {
     choice_.chosen[node] = choice;
+    const auto& inputs = problem_.nodes[node].inputs;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const int wanted = problem_.nodes[node].choices[at(choice)].inputs[i];
+      const auto& free = problem_.values[at(inputs[i])].free_layouts;
+      if (follows_[at(inputs[i])] && std::find(free.begin(), free.end(), wanted) != free.end()) {
+        choice_.layout_of[at(inputs[i])] = wanted;
+      }
+    }
     const auto& outputs = problem_.nodes[node].outputs;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       choice_.layout_of[at(outputs[i])] = problem_.nodes[node].choices[at(choice)].outputs[i];
@@ -209,7 +224,8 @@ class Selection {
   }
   [[nodiscard]] std::vector<int> options_of(std::size_t decision) const {
     if (!of_node(decision)) {
-      return problem_.values[value_of(decision)].free_layouts;
+      const std::size_t value = value_of(decision);
+      return follows_[value] ? std::vector<int>() : problem_.values[value].free_layouts;
     }
     std::vector<int> options(problem_.nodes[decision].choices.size());
     std::iota(options.begin(), options.end(), 0);
@@ -329,6 +345,9 @@ class Selection {
   const LayoutProblem& problem_;
   std::vector<std::vector<Reader>> readers_;
   std::vector<std::vector<int>> delivered_;
+  /// True for a value that only one node reads, such as the filters in inference. It always takes
+  /// the layout that this node wants, if it may.
+  std::vector<bool> follows_;
   std::vector<std::set<std::size_t>> neighbours_;
   LayoutChoice choice_;
 };

@@ -94,6 +94,7 @@ void add_step_times(std::vector<Metric>& out, std::span<const std::chrono::nanos
   add("step_time.mean", &S::mean);
   add("step_time.median", &S::median);
   add("step_time.p5", &S::p5);
+  add("step_time.p90", &S::p90);
   add("step_time.p95", &S::p95);
   add("step_time.p99", &S::p99);
   add("step_time.min", &S::min);

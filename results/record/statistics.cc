@@ -78,6 +78,7 @@ StepTimeStatistics step_time_statistics(std::span<const std::chrono::nanoseconds
                          .mean = centre,
                          .median = sorted_quantile(sorted, 0.5),
                          .p5 = sorted_quantile(sorted, 0.05),
+                         .p90 = sorted_quantile(sorted, 0.9),
                          .p95 = sorted_quantile(sorted, 0.95),
                          .p99 = sorted_quantile(sorted, 0.99),
                          .min = sorted.front(),

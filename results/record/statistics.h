@@ -33,6 +33,7 @@ struct StepTimeStatistics {
   double mean = 0;
   double median = 0;
   double p5 = 0;
+  double p90 = 0;
   double p95 = 0;
   double p99 = 0;
   double min = 0;

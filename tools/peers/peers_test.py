@@ -160,6 +160,12 @@ class TableTest(unittest.TestCase):
         self.assertIn("1.100..1.500", cells)
         self.assertIn("0.500", cells)
 
+    def test_quantiles_are_medians_over_the_runs(self):
+        runs = [Run(1, 1, 1, 1, {"step_seconds": [slowest / 100 * i / 1000 for i in range(101)]})
+                for slowest in (200, 100, 300)]
+        cells = table.format_table([Contestant("ours", "plain", runs)]).splitlines()[1].split()
+        self.assertEqual(cells[6:8], ["100.00", "198.00"])
+
     def test_a_side_that_never_ran_has_a_row(self):
         text = table.format_table([Contestant("ours", "plain", [_run(1)]),
                                    Contestant("torch", "eager", [None])])

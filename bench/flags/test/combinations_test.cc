@@ -21,6 +21,11 @@ struct BrokenRule {
 
 // In the order of the original's constructor, followed by what it detects later.
 const std::vector<BrokenRule> kRules = {
+    {"measures inference on synthetic images", {"--latency", "--eval", "--init_from=x"}},
+    {"omit --noforward_only", {"--latency", "--noforward_only"}},
+    {"measures one device: omit --num_gpus=2", {"--latency", "--num_gpus=2"}},
+    {"measures one device: omit --np and --hosts", {"--latency", "--np=2"}},
+    {"--batch_size=auto is for throughput", {"--latency", "--batch_size=auto"}},
     {"must both be given", {"--learning_rate_decay_factor=0.5"}},
     {"--minimum_learning_rate needs", {"--minimum_learning_rate=0.1"}},
     {"--fp16_vars cannot be combined with nccl",

@@ -186,6 +186,23 @@ TEST(ParseFlags, TakesNumbersInPlainDecimalAlone) {
   EXPECT_EQ(parse({"--momentum=+.5e-1"}).flags.momentum, 0.05);
 }
 
+TEST(ParseFlags, SetsTheDefaultsOfALatency) {
+  const ParseResult parsed = parse({"--latency"});
+  EXPECT_TRUE(parsed.flags.forward_only);
+  EXPECT_TRUE(parsed.flags.freeze_when_forward_only);
+  EXPECT_EQ(parsed.flags.batch_size, "1");
+  EXPECT_EQ(parsed.batch.sizes, std::vector<std::int64_t>{1});
+  EXPECT_EQ(parsed.flags.num_batches, 1000);
+}
+
+TEST(ParseFlags, KeepsGivenFlagsInALatency) {
+  const ParseResult parsed =
+      parse({"--latency", "--nofreeze_when_forward_only", "--batch_size=8", "--num_batches=30"});
+  EXPECT_FALSE(parsed.flags.freeze_when_forward_only);
+  EXPECT_EQ(parsed.batch.sizes, std::vector<std::int64_t>{8});
+  EXPECT_EQ(parsed.flags.num_batches, 30);
+}
+
 TEST(ParseFlags, TakesNumBatches0AsUnset) {
   EXPECT_EQ(parse({"--num_batches=0"}).flags.num_batches, std::nullopt);
   EXPECT_EQ(parse({"--num_batches=0", "--num_epochs=2"}).flags.num_epochs, 2);

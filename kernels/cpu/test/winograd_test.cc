@@ -88,15 +88,11 @@ std::vector<double> expected(const Case& c, const Inputs& inputs) {
 }
 
 std::vector<float> computed(ThreadTeam& team, const Case& c, const Inputs& inputs) {
-  const auto plan = plan_winograd(c.shape, team.size());
-  if (!plan) {
-    return {};
-  }
+  const WinogradPlan plan = plan_winograd(c.shape, c.order, team.size());
   const test::GuardedFloats x(inputs.x), filters(inputs.filters), bias(inputs.bias),
       residual(inputs.residual), y(floats_of_y(c.shape));
-  const test::GuardedMemory workspace(plan->workspace_bytes);
-  winograd(team, {.plan = *plan,
-                  .order = c.order,
+  const test::GuardedMemory workspace(plan.workspace_bytes);
+  winograd(team, {.plan = plan,
                   .x = x.data(),
                   .filters = filters.data(),
                   .bias = c.bias ? bias.data() : nullptr,
@@ -315,10 +311,10 @@ TEST(Winograd, KeepsNaNAndOverwritesItsResidual) {
   inputs.bias[3] = std::numeric_limits<float>::quiet_NaN();
   ThreadTeam team({0}, /*pin=*/false);
   const std::vector<float> apart = computed(team, c, inputs);
-  const auto plan = plan_winograd(shape, 1);
-  const test::GuardedMemory workspace(plan->workspace_bytes);
+  const WinogradPlan plan = plan_winograd(shape, WinogradFilters::forward, 1);
+  const test::GuardedMemory workspace(plan.workspace_bytes);
   std::vector<float> y = inputs.residual;
-  winograd(team, {.plan = *plan,
+  winograd(team, {.plan = plan,
                   .x = inputs.x.data(),
                   .filters = inputs.filters.data(),
                   .bias = inputs.bias.data(),
@@ -336,18 +332,40 @@ TEST(Winograd, KeepsNaNAndOverwritesItsResidual) {
   }
 }
 
-TEST(Winograd, NeedsTilesForAllThreads) {
-  const WinogradShape shape{.batch = 3,
-                            .in_blocks = 1,
-                            .height = 8,
-                            .width = 8,
-                            .out_blocks = 1,
-                            .out_height = 8,
-                            .out_width = 8,
-                            .pad_top = 1,
-                            .pad_left = 1};
-  EXPECT_TRUE(plan_winograd(shape, 1));
-  EXPECT_FALSE(plan_winograd(shape, 2));
+/// 16 tiles of 10 blocks of output channels, which are divided into groups of 4, 4 and 2.
+constexpr WinogradShape kFewTiles{.batch = 1,
+                                  .in_blocks = 2,
+                                  .height = 14,
+                                  .width = 14,
+                                  .out_blocks = 10,
+                                  .out_height = 14,
+                                  .out_width = 14,
+                                  .pad_top = 1,
+                                  .pad_left = 1};
+
+TEST(Winograd, DividesTheOutputChannelsIfThereAreFewTiles) {
+  EXPECT_EQ(plan_winograd(kFewTiles, WinogradFilters::forward, 1).parts, 1);
+  EXPECT_EQ(plan_winograd(kFewTiles, WinogradFilters::forward, 3).parts, 3);
+  expect_matches({.shape = kFewTiles, .bias = true});
+}
+
+TEST(Winograd, GivesTheSameBitsWithTransformedFilters) {
+  if (!has_avx512()) {
+    GTEST_SKIP() << "this processor has no AVX-512";
+  }
+  const Case c{.shape = kFewTiles};
+  Inputs inputs(c.shape);
+  test::for_teams([&](ThreadTeam& team) {
+    SCOPED_TRACE(team.size());
+    const std::vector<float> right = computed(team, c, inputs);
+    Inputs transformed = inputs;
+    transformed.filters.resize(at(winograd_filter_floats(c.shape.in_blocks, c.shape.out_blocks)));
+    transform_winograd_filters(team, c.shape.in_blocks, c.shape.out_blocks, inputs.filters.data(),
+                               transformed.filters.data());
+    EXPECT_EQ(
+        computed(team, {.shape = c.shape, .order = WinogradFilters::transformed}, transformed),
+        right);
+  });
 }
 
 TEST(Winograd, CountsTheProductsOfWholeTiles) {
@@ -360,7 +378,7 @@ TEST(Winograd, CountsTheProductsOfWholeTiles) {
                             .out_width = 7,
                             .pad_top = 1,
                             .pad_left = 1};
-  EXPECT_EQ(plan_winograd(shape, 1)->multiply_adds, 36 * 32 * 4 * 32 * 64);
+  EXPECT_EQ(plan_winograd(shape, WinogradFilters::forward, 1).multiply_adds, 36 * 32 * 4 * 32 * 64);
 }
 
 }  // namespace

@@ -78,6 +78,22 @@ TEST(LayoutSelection, ConvertsAGradientToItsVariablesLayout) {
   EXPECT_DOUBLE_EQ(choice.seconds, 2.5);
 }
 
+TEST(LayoutSelection, HoldsFiltersAsTheirOnlyReaderWantsThem) {
+  // Value 0 is the input, value 1 the filters.
+  LayoutProblem problem;
+  problem.starts = {kA};
+  problem.values.resize(3);
+  problem.values[0].free_layouts = {kA};
+  problem.values[1].free_layouts = {kA, kB};
+  problem.nodes = {{.inputs = {0, 1},
+                    .outputs = {2},
+                    .choices = {{{kA, kA}, {kA}, 2.0}, {{kA, kB}, {kA}, 1.0}}}};
+  problem.reorder_seconds = [](int, int, int) { return 10.0; };
+  const auto choice = select_layouts(problem);
+  EXPECT_EQ(choice.layout_of[1], kB);
+  EXPECT_DOUBLE_EQ(choice.seconds, 1);
+}
+
 TEST(LayoutSelection, IsNeverWorseThanAnyUniformChoice) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomStream random(seed);

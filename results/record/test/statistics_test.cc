@@ -52,6 +52,7 @@ TEST(StepTimeStatistics, IsInSeconds) {
   EXPECT_DOUBLE_EQ(s.min, 0.1);
   EXPECT_DOUBLE_EQ(s.max, 0.4);
   EXPECT_NEAR(s.p5, 0.115, 1e-12);
+  EXPECT_NEAR(s.p90, 0.37, 1e-12);
   EXPECT_NEAR(s.p95, 0.385, 1e-12);
   EXPECT_NEAR(s.p99, 0.397, 1e-12);
   EXPECT_NEAR(s.mad, 0.14826, 1e-12);

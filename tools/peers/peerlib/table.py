@@ -32,6 +32,15 @@ def _median(runs: Sequence[Run], quantity: str) -> float | None:
     return statistics.median(values) if values and None not in values else None
 
 
+def _step_quantile(runs: Sequence[Run], percent: int) -> str:
+    """Returns the median over the runs of a quantile of the step times, in milliseconds."""
+    steps = [run.raw.get("step_seconds", []) for run in runs]
+    if any(len(times) < 2 for times in steps):
+        return "-"
+    quantiles = [statistics.quantiles(times, n=100, method="inclusive")[percent - 1] for times in steps]
+    return f"{1000 * statistics.median(quantiles):.2f}"
+
+
 def _ratio(ours: float | None, theirs: float | None) -> str:
     return f"{ours / theirs:.3f}" if ours is not None and theirs else "-"
 
@@ -45,12 +54,13 @@ def round_ratios(ours: Contestant, other: Contestant) -> list[float]:
 def _own_cells(contestant: Contestant) -> list[str]:
     runs = contestant.good()
     if not runs:
-        return [contestant.side, contestant.settings, "0", *["-"] * 6]
+        return [contestant.side, contestant.settings, "0", *["-"] * 8]
     rates = [run.images_per_second for run in runs]
     first = _median(runs, "first_step_seconds")
     return [contestant.side, contestant.settings, str(len(runs)),
             f"{statistics.median(rates):.2f}", f"{min(rates):.2f}..{max(rates):.2f}",
             f"{100 * mad(rates) / statistics.median(rates):.1f}",
+            _step_quantile(runs, 50), _step_quantile(runs, 99),
             f"{_median(runs, 'peak_rss_bytes') / _MIB:.0f}",
             _SECONDS.format(_median(runs, "setup_seconds")),
             _SECONDS.format(first) if first is not None else "-"]
@@ -67,7 +77,7 @@ def _ratio_cells(ours: Contestant, other: Contestant) -> list[str]:
             _ratio(_median(mine, "setup_seconds"), _median(theirs, "setup_seconds"))]
 
 
-_HEADER = ["side", "settings", "runs", "images/s", "min..max", "MAD %", "peak RSS MiB",
+_HEADER = ["side", "settings", "runs", "images/s", "min..max", "MAD %", "p50 ms", "p99 ms", "peak RSS MiB",
            "launch s", "1st step s", "ours/side", "by round", "RSS ours/side", "launch ours/side"]
 
 

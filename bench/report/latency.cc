@@ -1,0 +1,26 @@
+#include "bench/report/latency.h"
+
+#include <ostream>
+#include <string>
+
+#include "models/base/errors.h"
+#include "results/record/statistics.h"
+
+namespace bench {
+
+void print_latency(const SessionResult& session, std::int64_t images, std::ostream& out) {
+  /// With fewer, the p99 is one of the two slowest.
+  constexpr std::int64_t kEnough = 200;
+  if (session.steps.empty()) {
+    return;
+  }
+  const results::StepTimeStatistics times = results::step_time_statistics(session.steps);
+  const auto milliseconds = [](double seconds) { return fmt::format("{:.3f} ms", 1e3 * seconds); };
+  out << fmt::format("latency of {}: p50 {}, p90 {}, p99 {}, max {} ({} inferences{})\n",
+                     images == 1 ? "1 image" : fmt::format("{} images", images),
+                     milliseconds(times.median), milliseconds(times.p90), milliseconds(times.p99),
+                     milliseconds(times.max), times.n,
+                     times.n < kEnough ? ", too few for a steady p99" : "");
+}
+
+}  // namespace bench
