@@ -62,7 +62,7 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
   const std::int64_t every = settings.outputs.lines.every;
   EvaluationResult result;
   BatchesAhead batches(parts.input, parts.clock, result.input_wait, parts.interrupted);
-  Feeding feeding(workload, towers, batches);
+  Feeding feeding(workload, workload.batch, towers, batches);
   std::vector<EvaluationCounts> counts(static_cast<std::size_t>(towers.size()));
   const nanoseconds begin = parts.clock.now();
   nanoseconds line_begin = begin;
@@ -81,7 +81,7 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
     }
     towers.run([&](int number) {
       Tower& tower = towers[number];
-      feeding.feed(number);
+      feeding.feed(number, 0);
       tower.set_parameters({.number = -1});
       tower.upload_parameters();
       tower.enqueue_run();

@@ -4,11 +4,13 @@
 
 namespace bench {
 
-Feeding::Feeding(const Workload& workload, Towers& towers, BatchesAhead& batches)
+Feeding::Feeding(const Workload& workload, std::int64_t at_once, Towers& towers,
+                 BatchesAhead& batches)
     : towers_(towers),
       batches_(batches),
       images_(static_cast<std::size_t>(workload.batch)),
-      image_elements_(image_elements(workload) * images_),
+      at_once_(static_cast<std::size_t>(at_once)),
+      elements_of_image_(image_elements(workload)),
       position_(workload.input.start) {}
 
 bool Feeding::begin_step(bool more) {
@@ -24,7 +26,7 @@ bool Feeding::begin_step(bool more) {
   if (batch_ && ahead_) {
     // It is released as soon as a tower asks for the next one.
     towers_.run([this](int tower) {
-      feed(tower, *batch_);
+      feed(tower, 0, *batch_);
       towers_[tower].wait();
     });
     batch_.reset();
@@ -42,26 +44,28 @@ void Feeding::end_step() {
   }
 }
 
-void Feeding::feed(int tower) {
+void Feeding::feed(int tower, std::int64_t run) {
   if (batch_) {
-    feed(tower, *batch_);
+    feed(tower, run, *batch_);
   }
 }
 
-void Feeding::feed(int tower, const InputBatch& batch) {
-  const auto place = static_cast<std::size_t>(tower);
-  const std::int32_t* const labels = batch.labels + place * images_;
+void Feeding::feed(int tower, std::int64_t run, const InputBatch& batch) {
+  const std::size_t first =
+      static_cast<std::size_t>(tower) * images_ + static_cast<std::size_t>(run) * at_once_;
+  const std::int32_t* const labels = batch.labels + first;
+  const std::size_t elements = first * elements_of_image_;
   if (batch.pixels != nullptr) {
-    towers_[tower].feed_pixels(batch.pixels + place * image_elements_, labels, batch.content);
+    towers_[tower].feed_pixels(batch.pixels + elements, labels, batch.content);
   } else {
-    towers_[tower].feed(batch.images + place * image_elements_, labels, batch.content);
+    towers_[tower].feed(batch.images + elements, labels, batch.content);
   }
 }
 
 bool Feeding::bring(int tower, BatchesAhead::Wait wait) {
   const std::optional<InputBatch> batch = batches_.ahead(wait);
   if (batch) {
-    feed(tower, *batch);
+    feed(tower, 0, *batch);
   }
   return batch.has_value();
 }

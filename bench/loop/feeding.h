@@ -13,16 +13,18 @@ namespace bench {
 ///     its copies    bring 2 ..... |                   |        |    bring 3 ...
 class Feeding {
  public:
-  /// All arguments must outlive this.
-  Feeding(const Workload& workload, Towers& towers, BatchesAhead& batches);
+  /// `at_once`: the number of images that a tower's network computes at a time. All arguments must
+  /// outlive this.
+  Feeding(const Workload& workload, std::int64_t at_once, Towers& towers, BatchesAhead& batches);
 
   /// Prepares the batch of the next step; returns false if the run is interrupted before. `more`:
   /// another step follows.
   bool begin_step(bool more);
   /// The batch of the step, unless it was brought during the preceding one.
   [[nodiscard]] const InputBatch& batch() const { return batch_.value(); }
-  /// Gives a tower its part of that batch; call it on the tower's thread.
-  void feed(int tower);
+  /// Gives a tower the images for a run of its network, counted from 0; call it on the tower's
+  /// thread.
+  void feed(int tower, std::int64_t run);
   /// Enqueues a tower's step, and the transfer of its next batch; call it on the tower's thread.
   void enqueue(int tower, RepeatedStep& step);
   /// Call it when all towers have waited for the step.
@@ -31,14 +33,15 @@ class Feeding {
   [[nodiscard]] const InputPosition& position() const { return position_; }
 
  private:
-  void feed(int tower, const InputBatch& batch);
+  void feed(int tower, std::int64_t run, const InputBatch& batch);
   bool bring(int tower, BatchesAhead::Wait wait);
 
   Towers& towers_;
   BatchesAhead& batches_;
   /// The number of images in a tower's part.
   std::size_t images_;
-  std::size_t image_elements_;
+  std::size_t at_once_;
+  std::size_t elements_of_image_;
   /// For the current step: its batch if it is still to be given, and if the next batch is
   /// transferred meanwhile.
   std::optional<InputBatch> batch_;

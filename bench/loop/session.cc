@@ -28,7 +28,8 @@ class Session {
         learning_rate_(settings.workload.learning_rate),
         progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}),
         batches_(parts.input, parts.clock, result.input_wait, [this] { return gives_batch_up(); }),
-        feeding_(settings.workload, parts.towers, batches_),
+        feeding_(settings.workload, images_at_once(settings), parts.towers, batches_),
+        runs_(settings.workload.batch / images_at_once(settings)),
         global_step_(parts.steps_before) {
     result_.steps_before = parts.steps_before;
     result_.training_warmup = parts.training_warmup.value_or(parts.stopping.limits().warmup_steps);
@@ -113,6 +114,7 @@ class Session {
     const auto towers = static_cast<std::size_t>(parts_.towers.size());
     steps_.resize(towers);
     outcomes_.resize(towers);
+    outcomes_of_runs_.assign(towers, std::vector<StepOutcome>(static_cast<std::size_t>(runs_)));
     laps_.resize(towers);
     try {
       parts_.towers.run([&](int tower) {
@@ -323,15 +325,19 @@ class Session {
     const auto place = static_cast<std::size_t>(number);
     TowerLaps& laps = laps_[place];
     laps.begun = parts_.clock.now();
-    feeding_.feed(number);
+    std::vector<StepOutcome>& runs = outcomes_of_runs_[place];
     tower.set_parameters(parameters_);
-    laps.fed = parts_.clock.now();
-    feeding_.enqueue(number, *steps_[place]);
-    if (UpdateStrategy* const update = parts_.towers.update(number)) {
-      update->watch();
+    for (std::int64_t run = 0; run < runs_; ++run) {
+      feeding_.feed(number, run);
+      laps.fed = run == 0 ? parts_.clock.now() : laps.fed;
+      feeding_.enqueue(number, *steps_[place]);
+      if (UpdateStrategy* const update = parts_.towers.update(number)) {
+        update->watch();
+      }
+      tower.wait();
+      runs[static_cast<std::size_t>(run)] = read_outcome(tower.executor());
     }
-    tower.wait();
-    outcomes_[place] = read_outcome(tower.executor());
+    outcomes_[place] = mean_outcome(runs);
     outcomes_[place].device = steps_[place]->device_time();
     laps.done = parts_.clock.now();
   }
@@ -401,6 +407,8 @@ class Session {
   Progress progress_;
   BatchesAhead batches_;
   Feeding feeding_;
+  /// How often a tower runs its network in a step.
+  std::int64_t runs_;
   /// They add up to the reported loss; empty in a forward-only run.
   std::vector<Executor::Scalar> losses_;
   Executor::Scalar top_1_{};
@@ -408,6 +416,8 @@ class Session {
   /// For each tower: its step, and the outcome of the current step.
   std::vector<std::unique_ptr<RepeatedStep>> steps_;
   std::vector<StepOutcome> outcomes_;
+  /// For each tower: the outcomes of the network's runs.
+  std::vector<std::vector<StepOutcome>> outcomes_of_runs_;
   std::vector<TowerLaps> laps_;
   std::int64_t global_step_;
   bool measuring_ = false;

@@ -17,10 +17,10 @@ StepOutcome mean_outcome(const std::vector<StepOutcome>& outcomes) {
     mean.accuracies.top_1 += outcome.accuracies.top_1;
     mean.accuracies.top_5 += outcome.accuracies.top_5;
   }
-  const auto towers = static_cast<double>(outcomes.size());
-  mean.loss /= towers;
-  mean.accuracies.top_1 /= towers;
-  mean.accuracies.top_5 /= towers;
+  const auto count = static_cast<double>(outcomes.size());
+  mean.loss /= count;
+  mean.accuracies.top_1 /= count;
+  mean.accuracies.top_5 /= count;
   return mean;
 }
 

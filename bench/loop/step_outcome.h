@@ -21,7 +21,8 @@ struct StepOutcome {
   Stop stop = Stop::none;
 };
 
-/// The mean over all towers, except the device time, which is the maximum.
+/// The mean over all towers, or over the runs of a tower's network, except the device time, which
+/// is the maximum.
 StepOutcome mean_outcome(const std::vector<StepOutcome>& outcomes);
 
 /// Returns the outcome that all processes report. Losses and accuracies are means. The stop is an

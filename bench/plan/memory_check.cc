@@ -172,7 +172,7 @@ PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std
   const Graph graph = build_run_graph(settings, backend, batch);
   // Pinned choices are valid for one batch only.
   LoweringOptions options = settings.execution.lowering();
-  if (batch != settings.workload.batch) {
+  if (batch != settings.workload.batch || batch != images_at_once(settings)) {
     options.pinned = nullptr;
   }
   return run_memory(settings, backend, tower_plan(Plan(graph, backend, options)), batch);

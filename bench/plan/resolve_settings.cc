@@ -241,6 +241,7 @@ Execution read_execution(const Flags& flags) {
           .numa_affinity = flags.use_numa_affinity,
           .choices_file = flags.choices_file,
           .deterministic = flags.deterministic,
+          .micro_batch = flags.micro_batch,
           .winograd = flags.winograd,
           .warmup = plan_warmup({.num_warmup_batches = flags.num_warmup_batches,
                                  .autotune_threshold = flags.autotune_threshold,

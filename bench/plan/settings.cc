@@ -61,6 +61,10 @@ RunSettings with_batch(RunSettings settings, std::int64_t batch) {
   return settings;
 }
 
+std::int64_t images_at_once(const RunSettings& settings) {
+  return settings.execution.micro_batch.value_or(settings.workload.batch);
+}
+
 std::int64_t own_classes(const Model& model, const Dataset& dataset) {
   return model.num_classes > 0 ? model.num_classes : std::int64_t{dataset.num_classes};
 }

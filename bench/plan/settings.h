@@ -235,6 +235,8 @@ struct Execution {
   Autotune autotune = Autotune::off;
   /// Use only kernels that give the same bits each time.
   bool deterministic = false;
+  /// The number of images that the network computes at a time, a divisor of the batch; unset: all.
+  std::optional<std::int64_t> micro_batch = {};
   /// Convolutions on a CPU may use Winograd's algorithm.
   bool winograd = true;
   /// The type of the input slots; with u8 the device normalizes the images.
@@ -320,6 +322,9 @@ struct RunSettings {
 /// The settings of the same run with another number of images per step. Adjusts the learning rate,
 /// and the steps of a given number of epochs. Throws like plan_steps().
 RunSettings with_batch(RunSettings settings, std::int64_t batch);
+
+/// The number of images that the network of a tower computes at a time.
+std::int64_t images_at_once(const RunSettings& settings);
 
 /// The default number of classes: the model's own, or else the dataset's.
 std::int64_t own_classes(const Model& model, const Dataset& dataset);

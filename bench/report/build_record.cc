@@ -331,7 +331,7 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
   const Graph& graph = executor.graph();
   record.workload.backend = std::string(device.backend->name());
   record.workload.model_params = count_variables(graph).trained.scalars;
-  record.workload.flops_per_image = 2 * multiply_adds(graph) / settings.workload.batch;
+  record.workload.flops_per_image = 2 * multiply_adds(graph) / images_at_once(settings);
   std::vector<int> processors;
   for (const Device& each : devices) {
     if (each.gpu && !processors.empty()) {
@@ -355,6 +355,9 @@ void add_plan(results::Record& record, const RunSettings& settings, std::span<co
     }
   }
   record.flags.execution["num_intra_threads"] = static_cast<std::int64_t>(device.processors.size());
+  if (settings.execution.micro_batch) {
+    record.flags.execution["micro_batch"] = *settings.execution.micro_batch;
+  }
   record.cpu.isa_used = device.isa;
   record.implementations = implementations(executor.plan());
   record.choices = choices_of(settings, executor.plan().choices);

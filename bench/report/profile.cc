@@ -192,19 +192,21 @@ double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
 }
 
 Profile make_profile(const Executor& executor, const KernelTimes& times, double step_seconds,
-                     const Workload& workload) {
+                     const RunSettings& settings) {
+  const Workload& workload = settings.workload;
+  const auto runs = static_cast<double>(workload.batch / images_at_once(settings));
   Profile profile{
-      .steps = times.steps, .profiled_seconds = times.whole, .step_seconds = step_seconds};
+      .steps = times.steps, .profiled_seconds = runs * times.whole, .step_seconds = step_seconds};
   const auto& steps = executor.plan().steps;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     profile.rows.push_back(
         {.name = steps[i].name,
          .op = steps[i].op,
          .implementation = steps[i].implementation,
-         .seconds = times.kernels[i],
-         .flops = 2.0 * static_cast<double>(steps[i].work.multiply_adds),
-         .avoidable_flops = 2.0 * static_cast<double>(steps[i].work.avoidable_multiply_adds),
-         .bytes = static_cast<double>(steps[i].work.bytes)});
+         .seconds = runs * times.kernels[i],
+         .flops = runs * 2.0 * static_cast<double>(steps[i].work.multiply_adds),
+         .avoidable_flops = runs * 2.0 * static_cast<double>(steps[i].work.avoidable_multiply_adds),
+         .bytes = runs * static_cast<double>(steps[i].work.bytes)});
   }
   const bool meet = workload.towers > 1 && workload.reduction;
   const double exchange = meet ? times.exchange : 0;

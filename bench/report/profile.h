@@ -52,7 +52,7 @@ struct Profile {
 /// device computes in host memory or is the only one. Otherwise the optimizer's row includes the
 /// exchange between towers.
 Profile make_profile(const Executor& executor, const KernelTimes& times, double step_seconds,
-                     const Workload& workload);
+                     const RunSettings& settings);
 
 /// The rows, for the record.
 std::vector<results::KernelTime> kernels_of(const Profile& profile);

@@ -93,7 +93,7 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
     for (int number = 0; number < towers.size(); ++number) {
       profiles.push_back(make_profile(towers[number].executor(),
                                       times[static_cast<std::size_t>(number)], step_seconds,
-                                      settings.workload));
+                                      settings));
     }
     // Measure on all towers at once: in a step they share the memory's bandwidth, too.
     towers.run([&](int number) {

@@ -12,6 +12,7 @@
 #include "bench/plan/choices_file.h"
 #include "bench/plan/first_values.h"
 #include "bench/plan/input.h"
+#include "bench/plan/micro_batch.h"
 #include "bench/plan/network.h"
 #include "bench/plan/processor_shares.h"
 #include "bench/plan/resolve_sharing.h"
@@ -144,7 +145,7 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits,
           Checkpointing* checkpoints, RunHost& host) {
   Backend& backend = *device.backend;
   std::ostream& out = host.streams.out;
-  const Graph graph = build_run_graph(settings, backend, settings.workload.batch);
+  const Graph graph = build_run_graph(settings, backend, images_at_once(settings));
   if (settings.outputs.dump.graph) {
     out << graph;
   }
@@ -166,7 +167,7 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits,
   }
   if (settings.outputs.dump.plan) {
     out << plan.lowered;
-    print_forecast(plan.lowered, settings.workload.batch, !backend.shares_host_memory(), out);
+    print_forecast(plan.lowered, images_at_once(settings), !backend.shares_host_memory(), out);
     out << stderr_line::planned_memory << ": " << memory << "\n";
   }
   if (settings.outputs.dump.choices) {
@@ -189,6 +190,7 @@ std::span<Device> prepare_devices(Begun& begun, const RunTensorFiles& tensor_fil
   if (settings.workload.choose_half) {
     begun.file.record().workload.dtype = name_of(settings.workload.dtype);
   }
+  choose_micro_batch(settings, devices.front());
   std::vector<std::string> notices = settings.notices;
   for (const Device& each : devices) {
     notices.insert(notices.end(), each.notices.begin(), each.notices.end());
@@ -227,7 +229,7 @@ RunNetwork prepare_network(const RunSettings& settings, FirstValues& values, Bac
   }
   network.graph = network.quantization
                       ? network.quantization->graph()
-                      : build_run_graph(settings, backend, settings.workload.batch);
+                      : build_run_graph(settings, backend, images_at_once(settings));
   host.phases.clear();
   return network;
 }
@@ -253,9 +255,10 @@ std::unique_ptr<Towers> prepare_towers(Begun& begun, std::span<Device> devices,
   TowerSources sources{.backends = {},
                        .graph =
                            [&](int number) {
-                             return number == 0 ? network.graph
-                                                : build_run_graph(of_tower(settings, number),
-                                                                  backend, settings.workload.batch);
+                             return number == 0
+                                        ? network.graph
+                                        : build_run_graph(of_tower(settings, number), backend,
+                                                          images_at_once(settings));
                            },
                        .options = options,
                        .values = network.values,

@@ -14,7 +14,10 @@
 namespace bench {
 namespace {
 
+using testing::DoubleNear;
+using testing::Each;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 
 constexpr const char* kRule = "----------------------------------------------------------------\n";
@@ -71,6 +74,21 @@ TEST(Session, TakesTheTotalFromWallTimeAndTheLinesFromStepTimes) {
   EXPECT_EQ(tiny.result.wall, milliseconds(400));
   EXPECT_THAT(tiny.out.str(), HasSubstr("3\timages/sec: 20.0 "));
   EXPECT_THAT(tiny.out.str(), HasSubstr("total images/sec: 15.00\n"));
+}
+
+TEST(Session, AveragesTheAccuraciesOfMicroBatches) {
+  // Every image has class 2: right in one micro-batch, wrong in the others.
+  TinyRun tiny;
+  tiny.settings.workload.mode = RunMode::forward_only;
+  tiny.settings.workload.batch = 6;
+  tiny.settings.execution.micro_batch = 2;
+  tiny.last_biases = {0, 0, 1, 0};
+  tiny.labels = {2, 2, 0, 0, 1, 1};
+  tiny.run();
+  EXPECT_EQ(tiny.calls, 3U);
+  EXPECT_THAT(tiny.result.accuracies,
+              Each(Field(&report::Accuracies::top_1, DoubleNear(1.0 / 3, 1e-9))));
+  EXPECT_THAT(tiny.out.str(), HasSubstr("1\timages/sec: 60.0 "));
 }
 
 TEST(Session, ExcludesWhatFollowsAStepFromAllTimes) {

@@ -106,7 +106,7 @@ struct TinyRun {
 
   void run() {
     const auto backend = make_reference_backend();
-    const Graph graph = build_run_graph(settings, *backend, settings.workload.batch);
+    const Graph graph = build_run_graph(settings, *backend, images_at_once(settings));
     InitialValues values = initial_values(graph, 1);
     for (auto& [name, elements] : values) {
       const float value = name == "fc.weight" ? 0.5F : 0.0F;

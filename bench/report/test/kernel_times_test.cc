@@ -72,7 +72,7 @@ struct TimedTowers {
   }
   Profile profile(int number) {
     return make_profile((*towers)[number].executor(), times[static_cast<std::size_t>(number)],
-                        /*step_seconds=*/1, settings.workload);
+                        /*step_seconds=*/1, settings);
   }
 
   RunSettings settings;
