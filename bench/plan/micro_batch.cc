@@ -53,11 +53,13 @@ double time_of_image(const ImageWork& work, std::int64_t at_once, bool in_caches
   return work.multiply_adds + kMultiplyAddsPerByte * memory;
 }
 
-/// Data caches after the first level.
-std::size_t cache_bytes(const Device& device) {
+/// A device's share of the data caches after the first level. Devices may share the third.
+std::size_t cache_bytes(const Device& device, int devices) {
   std::size_t bytes = 0;
   for (const CacheLevel& level : discover_caches(device.processors)) {
-    bytes += level.level > 1 ? level.bytes : 0;
+    bytes += level.level == 2  ? level.bytes
+             : level.level > 2 ? level.bytes / static_cast<std::size_t>(devices)
+                               : 0;
   }
   return bytes;
 }
@@ -94,12 +96,13 @@ void choose_micro_batch(RunSettings& settings, const Device& device) {
                                  *micro_batch, batch));
   }
   const bool may = on_cpu && settings.workload.mode == RunMode::forward_only &&
-                   !settings.workload.int8 && !settings.outputs.files.dump_tensors;
+                   !settings.outputs.files.dump_tensors;
   if (micro_batch || !may) {
     return;
   }
-  const std::int64_t fastest = fastest_micro_batch(build_run_graph(settings, *device.backend, 1),
-                                                   batch, cache_bytes(device));
+  const std::int64_t fastest =
+      fastest_micro_batch(build_run_graph(settings, *device.backend, 1), batch,
+                          cache_bytes(device, settings.workload.towers));
   if (fastest != batch) {
     micro_batch = fastest;
     settings.notices.push_back(

@@ -25,7 +25,7 @@ constexpr std::int64_t kMostAtOnce = 8;
 /// what depends on the image.
 constexpr std::int64_t kLeastJudged = 8;
 
-std::int64_t images_at_once(std::int64_t batch) {
+std::int64_t calibrated_at_once(std::int64_t batch) {
   std::int64_t count = std::min(batch, kMostAtOnce);
   while (batch % count != 0) {
     --count;
@@ -96,7 +96,7 @@ Quantization::Quantization(const RunSettings& settings, Backend& backend, Initia
                    ? fmt::format("1 batch of {} in f32", settings.workload.batch)
                    : fmt::format("{} batches of {} in f32", batches, settings.workload.batch))
            << std::endl;
-  const std::int64_t at_once = images_at_once(settings.workload.batch);
+  const std::int64_t at_once = calibrated_at_once(settings.workload.batch);
   Calibration calibration(build_float_graph(settings.workload, backend, at_once), backend,
                           settings.execution.format, values);
   CalibrationInput input(settings);
@@ -133,7 +133,7 @@ Quantization::Quantization(const RunSettings& settings, Backend& backend, Initia
   }
   tell(watch, all, all);
   QuantizedGraph quantized =
-      build_quantized_graph(settings, backend, settings.workload.batch, calibration.ranges());
+      build_quantized_graph(settings, backend, images_at_once(settings), calibration.ranges());
   quantize_values(quantized.weights, values);
   for (const std::string& refusal : quantized.refusals) {
     LOG(INFO) << "note: a layer stays in f32: " << refusal;
@@ -149,9 +149,15 @@ Judgement Quantization::judge(Tower& tower) const {
   const auto append = [](auto& to, const auto& from) {
     to.insert(to.end(), from.begin(), from.end());
   };
+  const auto at_once = static_cast<std::size_t>(tower.find_input("images")->shape[0]);
   for (const Kept& kept : kept_) {
-    tower.run_canonical(kept.images, kept.labels, kWithoutDropout);
-    append(logits, tower.executor().read_output_as_floats("logits"));
+    const std::size_t runs = kept.labels.size() / at_once;
+    const std::size_t elements = kept.images.size() / runs;
+    for (std::size_t run = 0; run < runs; ++run) {
+      tower.run_canonical(std::span(kept.images).subspan(run * elements, elements),
+                          std::span(kept.labels).subspan(run * at_once, at_once), kWithoutDropout);
+      append(logits, tower.executor().read_output_as_floats("logits"));
+    }
     append(right, kept.logits);
     append(labels, kept.labels);
   }

@@ -57,7 +57,6 @@ const std::vector<BrokenRule> kRules = {
      {"--input_preprocessor=torchvision", "--eval", "--init_from=x", "--data_name=cifar10"}},
     {"add --forward_only or --eval", {"--dtype=int8"}},
     {"--micro_batch needs --forward_only", {"--micro_batch=4"}},
-    {"is not built yet: omit it", {"--micro_batch=4", "--forward_only", "--dtype=int8"}},
     {"computes the whole batch", {"--micro_batch=4", "--forward_only", "--dump_tensors=x"}},
     {"expected cli or host:port", {"--debugger=gdb"}},
     {"expected cli or host:port", {"--debugger=host:"}},
