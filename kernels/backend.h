@@ -124,7 +124,8 @@ struct MemoryTraits {
   /// Bytes that may still be allocated. Empty if it is the host's memory, which has separate
   /// limits.
   std::optional<std::size_t> free_bytes = {};
-  /// Bytes of the last cache before the memory; 0 if unknown.
+  /// Bytes of the device's caches before the memory, or of its share of them; 0 if unknown. On a
+  /// CPU these are all levels after the first.
   std::size_t cache_bytes = 0;
 };
 

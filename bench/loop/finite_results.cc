@@ -1,8 +1,8 @@
 #include "bench/loop/finite_results.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
-#include <mutex>
 #include <vector>
 
 #include "models/base/errors.h"
@@ -30,15 +30,19 @@ void check_loss(double loss, std::int64_t step, const Workload& workload) {
                         loss, step + 1));
 }
 
-void check_logits(Towers& towers, const Workload& workload) {
-  bool finite = true;
-  std::mutex mutex;
+void check_logits(Towers& towers, const Workload& workload, std::int64_t runs,
+                  const std::function<void(int tower, std::int64_t run)>& compute) {
+  std::atomic<bool> finite = true;
   towers.run([&](int tower) {
-    const std::vector<float> logits = towers[tower].executor().read_output_as_floats("logits");
-    const bool all =
-        std::all_of(logits.begin(), logits.end(), [](float x) { return std::isfinite(x); });
-    const std::lock_guard lock(mutex);
-    finite = finite && all;
+    for (std::int64_t run = 0; run < runs; ++run) {
+      if (runs > 1) {
+        compute(tower, run);
+      }
+      const std::vector<float> logits = towers[tower].executor().read_output_as_floats("logits");
+      if (!std::all_of(logits.begin(), logits.end(), [](float x) { return std::isfinite(x); })) {
+        finite = false;
+      }
+    }
   });
   if (!finite) {
     throw LossError(

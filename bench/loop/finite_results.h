@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 
 #include "bench/plan/settings.h"
@@ -18,7 +19,8 @@ class LossError : public std::runtime_error {
 void check_loss(double loss, std::int64_t step, const Workload& workload);
 
 /// Throws LossError if a logit of the last step is not finite. For forward-only runs, which have no
-/// loss.
-void check_logits(Towers& towers, const Workload& workload);
+/// loss. If the step consists of several runs of the network, calls compute(tower, run) for each.
+void check_logits(Towers& towers, const Workload& workload, std::int64_t runs = 1,
+                  const std::function<void(int tower, std::int64_t run)>& compute = {});
 
 }  // namespace bench

@@ -75,7 +75,9 @@ class Session {
     progress_.clear();
     agree_on_stop();
     if (!settings_.workload.training() && !result_.steps.empty()) {
-      check_logits(parts_.towers, settings_.workload);
+      // The batch of an interrupted step may be gone.
+      check_logits(parts_.towers, settings_.workload, result_.stop == Stop::interrupted ? 1 : runs_,
+                   [this](int tower, std::int64_t run) { compute(tower, run); });
     }
     if (result_.stop != Stop::interrupted) {
       report::print_total(parts_.out, result_.images_per_second(settings_.workload.global_batch()));
@@ -323,23 +325,28 @@ class Session {
   void run_tower(int number) {
     Tower& tower = parts_.towers[number];
     const auto place = static_cast<std::size_t>(number);
-    TowerLaps& laps = laps_[place];
-    laps.begun = parts_.clock.now();
+    laps_[place].begun = parts_.clock.now();
     std::vector<StepOutcome>& runs = outcomes_of_runs_[place];
     tower.set_parameters(parameters_);
     for (std::int64_t run = 0; run < runs_; ++run) {
-      feeding_.feed(number, run);
-      laps.fed = run == 0 ? parts_.clock.now() : laps.fed;
-      feeding_.enqueue(number, *steps_[place]);
-      if (UpdateStrategy* const update = parts_.towers.update(number)) {
-        update->watch();
-      }
-      tower.wait();
+      compute(number, run);
       runs[static_cast<std::size_t>(run)] = read_outcome(tower.executor());
     }
     outcomes_[place] = mean_outcome(runs);
     outcomes_[place].device = steps_[place]->device_time();
-    laps.done = parts_.clock.now();
+    laps_[place].done = parts_.clock.now();
+  }
+
+  /// Runs a tower's network on a micro-batch, with the update that follows, and waits.
+  void compute(int number, std::int64_t run) {
+    const auto place = static_cast<std::size_t>(number);
+    feeding_.feed(number, run);
+    laps_[place].fed = run == 0 ? parts_.clock.now() : laps_[place].fed;
+    feeding_.enqueue(number, *steps_[place]);
+    if (UpdateStrategy* const update = parts_.towers.update(number)) {
+      update->watch();
+    }
+    parts_.towers[number].wait();
   }
 
   /// The values of a tower's completed step.
@@ -366,14 +373,7 @@ class Session {
       const nanoseconds computed = steps_[tower]->computed_at().time_since_epoch();
       const UpdateStrategy* update = parts_.towers.update(static_cast<int>(tower));
       const nanoseconds exchanged = update == nullptr ? nanoseconds(0) : update->exchanged();
-      const nanoseconds waiting = last - laps.done + step.agreeing;
-      result_.shares[tower] +=
-          {.input = step.input - step.begun + (laps.fed - laps.begun),
-           .computing = computed - laps.fed,
-           .exposed_communication = exchanged + waiting,
-           .updating = laps.done - computed - exchanged,
-           .host = laps.begun - step.input + (step.done - last) - step.agreeing,
-           .waiting = waiting};
+      result_.shares[tower] += times_of(step, laps, last, computed, exchanged);
     }
   }
 

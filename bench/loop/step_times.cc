@@ -35,4 +35,15 @@ void print_shares(std::ostream& out, std::span<const StepTimes> towers,
   }
 }
 
+StepTimes times_of(const StepLaps& step, const TowerLaps& tower, std::chrono::nanoseconds last,
+                   std::chrono::nanoseconds computed, std::chrono::nanoseconds exchanged) {
+  const std::chrono::nanoseconds waiting = last - tower.done + step.agreeing;
+  return {.input = step.input - step.begun + (tower.fed - tower.begun),
+          .computing = computed - tower.fed,
+          .exposed_communication = exchanged + waiting,
+          .updating = tower.done - computed - exchanged,
+          .host = tower.begun - step.input + (step.done - last) - step.agreeing,
+          .waiting = waiting};
+}
+
 }  // namespace bench

@@ -52,4 +52,9 @@ struct StepLaps {
   std::chrono::nanoseconds done{};
 };
 
+/// The time of a tower's part of a step. `last`: when the slowest tower was done; `computed`: when
+/// this tower's network was; `exchanged`: the time spent on exchanging gradients.
+StepTimes times_of(const StepLaps& step, const TowerLaps& tower, std::chrono::nanoseconds last,
+                   std::chrono::nanoseconds computed, std::chrono::nanoseconds exchanged);
+
 }  // namespace bench

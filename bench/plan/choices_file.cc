@@ -45,6 +45,7 @@ std::map<std::string, std::string> flags_of_choices(const RunSettings& settings)
           {"dtype", std::string(workload.int8 ? "int8" : name_of(workload.dtype))},
           {"data_format", std::string(name_of(settings.execution.format))},
           {"batch_size", std::to_string(workload.batch)},
+          {"micro_batch", std::to_string(images_at_once(settings))},
           {"num_classes", std::to_string(workload.num_classes)},
           {"image_size", std::to_string(workload.image_size)},
           {"aux_head", workload.aux_head ? "true" : "false"},

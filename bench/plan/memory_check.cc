@@ -6,6 +6,7 @@
 
 #include "bench/plan/evaluation_settings.h"
 #include "bench/plan/graph_counts.h"
+#include "bench/plan/micro_batch.h"
 #include "bench/plan/network.h"
 #include "bench/verify/kernel_check.h"
 #include "bench/verify/picks.h"
@@ -169,10 +170,10 @@ MemoryLimits limits_of_run(const Execution& execution, Captured<MemoryLimit> hos
 }
 
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch) {
-  const Graph graph = build_run_graph(settings, backend, batch);
+  const Graph graph = build_run_graph(settings, backend, micro_batch_for(settings, backend, batch));
   // Pinned choices are valid for one batch only.
   LoweringOptions options = settings.execution.lowering();
-  if (batch != settings.workload.batch || batch != images_at_once(settings)) {
+  if (batch != settings.workload.batch) {
     options.pinned = nullptr;
   }
   return run_memory(settings, backend, tower_plan(Plan(graph, backend, options)), batch);

@@ -1,9 +1,9 @@
 #include "bench/plan/micro_batch.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "bench/plan/network.h"
-#include "kernels/cpu/topology.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 
@@ -53,21 +53,26 @@ double time_of_image(const ImageWork& work, std::int64_t at_once, bool in_caches
   return work.multiply_adds + kMultiplyAddsPerByte * memory;
 }
 
-/// A device's share of the data caches after the first level. Devices may share the third.
-std::size_t cache_bytes(const Device& device, int devices) {
-  std::size_t bytes = 0;
-  for (const CacheLevel& level : discover_caches(device.processors)) {
-    bytes += level.level == 2  ? level.bytes
-             : level.level > 2 ? level.bytes / static_cast<std::size_t>(devices)
-                               : 0;
+/// True if the images of a batch may be computed apart.
+bool may_divide(const RunSettings& settings) {
+  return settings.execution.device == RunDevice::cpu &&
+         settings.workload.mode == RunMode::forward_only && !settings.outputs.files.dump_tensors;
+}
+
+/// The choices file's; 0 if it has none.
+std::int64_t filed_micro_batch(const Execution& execution) {
+  if (execution.choices == nullptr) {
+    return 0;
   }
-  return bytes;
+  const auto found = execution.choices->made_for.find("micro_batch");
+  return found == execution.choices->made_for.end()
+             ? 0
+             : std::strtoll(found->second.c_str(), nullptr, /*base=*/10);
 }
 
 }  // namespace
 
 std::int64_t fastest_micro_batch(const Graph& graph, std::int64_t batch, std::size_t cache_bytes) {
-  // Networks whose estimate was 0.93 to 0.95 gained at most 3 %.
   // Networks whose estimate was 0.93 to 0.95 gained at most 3 %.
   constexpr double kWorthwhile = 0.92;
   const ImageWork work = work_of_image(graph);
@@ -83,11 +88,23 @@ std::int64_t fastest_micro_batch(const Graph& graph, std::int64_t batch, std::si
   return faster ? images : batch;
 }
 
-void choose_micro_batch(RunSettings& settings, const Device& device) {
+std::int64_t micro_batch_for(const RunSettings& settings, Backend& backend, std::int64_t batch) {
+  if (!may_divide(settings)) {
+    return batch;
+  }
+  const std::int64_t asked =
+      settings.execution.micro_batch.value_or(filed_micro_batch(settings.execution));
+  if (asked > 0) {
+    return batch % asked == 0 ? asked : batch;
+  }
+  return fastest_micro_batch(build_run_graph(settings, backend, 1), batch,
+                             backend.memory_traits().cache_bytes);
+}
+
+void choose_micro_batch(RunSettings& settings, Backend& backend) {
   const std::int64_t batch = settings.workload.batch;
   std::optional<std::int64_t>& micro_batch = settings.execution.micro_batch;
-  const bool on_cpu = settings.execution.device == RunDevice::cpu;
-  if (micro_batch && !on_cpu) {
+  if (micro_batch && settings.execution.device != RunDevice::cpu) {
     throw UsageError(fmt::format("--micro_batch={} is for CPUs: omit it with --device={}",
                                  *micro_batch, settings.execution.device_label));
   }
@@ -95,20 +112,13 @@ void choose_micro_batch(RunSettings& settings, const Device& device) {
     throw UsageError(fmt::format("--micro_batch={} does not divide the batch of {} images",
                                  *micro_batch, batch));
   }
-  const bool may = on_cpu && settings.workload.mode == RunMode::forward_only &&
-                   !settings.outputs.files.dump_tensors;
-  if (micro_batch || !may) {
-    return;
-  }
-  const std::int64_t fastest =
-      fastest_micro_batch(build_run_graph(settings, *device.backend, 1), batch,
-                          cache_bytes(device, settings.workload.towers));
-  if (fastest != batch) {
-    micro_batch = fastest;
+  const std::int64_t chosen = micro_batch_for(settings, backend, batch);
+  if (!micro_batch && chosen != batch) {
+    micro_batch = chosen;
     settings.notices.push_back(
         fmt::format("the network computes {} of {} images at a time, so that activations stay in "
                     "the caches (--micro_batch)",
-                    fastest, batch));
+                    chosen, batch));
   }
 }
 

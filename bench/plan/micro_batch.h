@@ -3,14 +3,17 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bench/plan/device.h"
 #include "bench/plan/settings.h"
 
 namespace bench {
 
-/// Sets settings.execution.micro_batch for inference on a CPU, unless a flag did. Throws UsageError
-/// if it is set and the run cannot use it.
-void choose_micro_batch(RunSettings& settings, const Device& device);
+/// The number of images of a batch that a tower's network computes at a time. For inference on a CPU
+/// it is the flag's, the choices file's, or the fastest by estimate. Otherwise it is the batch.
+std::int64_t micro_batch_for(const RunSettings& settings, Backend& backend, std::int64_t batch);
+
+/// Sets settings.execution.micro_batch if it is not the whole batch, with a notice. Throws
+/// UsageError for a flag that the run cannot use.
+void choose_micro_batch(RunSettings& settings, Backend& backend);
 
 /// The fastest number of images that an inference network computes at a time, by estimate: a
 /// divisor of `batch`. The activations of a few images may fit in the caches, but the filters are

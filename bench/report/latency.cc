@@ -9,7 +9,7 @@
 namespace bench {
 
 void print_latency(const SessionResult& session, std::int64_t images, std::ostream& out) {
-  /// With fewer, the p99 is one of the two slowest.
+  // With fewer, the three slowest steps determine the p99.
   constexpr std::int64_t kEnough = 200;
   if (session.steps.empty()) {
     return;

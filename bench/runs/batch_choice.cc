@@ -11,6 +11,7 @@
 #include "bench/loop/run_towers.h"
 #include "bench/plan/input.h"
 #include "bench/plan/memory_check.h"
+#include "bench/plan/micro_batch.h"
 #include "bench/plan/network.h"
 #include "bench/quantize/quantization.h"
 #include "bench/quantize/quantize_values.h"
@@ -106,7 +107,8 @@ results::BatchTrial trial_of(std::int64_t batch, const std::vector<nanoseconds>&
 /// Times some steps of the run with these settings.
 results::BatchTrial measure(RunSettings& settings, const InitialValues& values, RunHost& host) {
   Backend& backend = *host.device(settings).backend;
-  const Graph graph = build_run_graph(settings, backend, settings.workload.batch);
+  choose_micro_batch(settings, backend);
+  const Graph graph = build_run_graph(settings, backend, images_at_once(settings));
   // Destroyed after the tower, because a device may still be reading its images.
   std::unique_ptr<InputSource> input;
   const auto towers = make_lone_tower(

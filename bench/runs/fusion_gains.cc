@@ -100,7 +100,7 @@ class GainTable {
     }
     row.insert(row.end(),
                {fixed(forecast.bytes * 1e-9, 2), fixed(forecast.seconds * 1e3, 2),
-                fixed(static_cast<double>(settings_.workload.batch) / forecast.seconds, 1)});
+                fixed(static_cast<double>(images_at_once(settings_)) / forecast.seconds, 1)});
     table_.add_row(std::move(row));
   }
 
@@ -127,7 +127,7 @@ class GainTable {
 
 void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostream& out) {
   GainTable table(settings, !backend.shares_host_memory());
-  const Graph graph = build_run_graph(settings, backend, settings.workload.batch);
+  const Graph graph = build_run_graph(settings, backend, images_at_once(settings));
   table.add_row("nothing", Plan(graph, backend, settings.execution.lowering()));
   std::set<std::string> fusions;
   for (const Node& node : graph.nodes()) {
@@ -137,8 +137,8 @@ void print_fusion_gains(const RunSettings& settings, Backend& backend, std::ostr
   }
   for (const std::string& fusion : fusions) {
     WithoutFusion without(backend, fusion);
-    table.add_row(fusion, Plan(build_run_graph(settings, without, settings.workload.batch), without,
-                               settings.execution.lowering()));
+    table.add_row(fusion, Plan(build_run_graph(settings, without, images_at_once(settings)),
+                               without, settings.execution.lowering()));
   }
   bool left_out = false;
   FilteringBackend behind(backend, [&](const Node& node, std::vector<Candidate>& candidates) {

@@ -167,7 +167,8 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits,
   }
   if (settings.outputs.dump.plan) {
     out << plan.lowered;
-    print_forecast(plan.lowered, images_at_once(settings), !backend.shares_host_memory(), out);
+    print_forecast(plan.lowered, settings.workload.batch, images_at_once(settings),
+                   !backend.shares_host_memory(), out);
     out << stderr_line::planned_memory << ": " << memory << "\n";
   }
   if (settings.outputs.dump.choices) {
@@ -190,7 +191,7 @@ std::span<Device> prepare_devices(Begun& begun, const RunTensorFiles& tensor_fil
   if (settings.workload.choose_half) {
     begun.file.record().workload.dtype = name_of(settings.workload.dtype);
   }
-  choose_micro_batch(settings, devices.front());
+  choose_micro_batch(settings, *devices.front().backend);
   std::vector<std::string> notices = settings.notices;
   for (const Device& each : devices) {
     notices.insert(notices.end(), each.notices.begin(), each.notices.end());

@@ -99,6 +99,19 @@ Bitmap new_bitmap() {
   return bitmap;
 }
 
+/// The fraction of a cache's cores that have one of these processors.
+double share_of_cores(hwloc_topology* topology, hwloc_obj_t cache, hwloc_const_bitmap_t set) {
+  int all = 0;
+  int own = 0;
+  hwloc_obj_t core = nullptr;
+  while ((core = hwloc_get_next_obj_inside_cpuset_by_type(topology, cache->cpuset, HWLOC_OBJ_CORE,
+                                                          core)) != nullptr) {
+    ++all;
+    own += hwloc_bitmap_intersects(core->cpuset, set) != 0 ? 1 : 0;
+  }
+  return all == 0 ? 1 : static_cast<double>(own) / all;
+}
+
 std::vector<CacheLevel> caches_of(hwloc_topology* topology, std::span<const int> processors) {
   const Bitmap set = new_bitmap();
   for (const int id : processors) {
@@ -112,7 +125,10 @@ std::vector<CacheLevel> caches_of(hwloc_topology* topology, std::span<const int>
     hwloc_obj_t cache = nullptr;
     while ((cache = hwloc_get_next_obj_by_type(topology, kTypes.at(i), cache)) != nullptr) {
       if (hwloc_bitmap_intersects(cache->cpuset, set.get()) != 0) {
-        level.bytes += cache->attr->cache.size;
+        const std::size_t bytes = cache->attr->cache.size;
+        level.bytes += bytes;
+        level.share += static_cast<std::size_t>(share_of_cores(topology, cache, set.get()) *
+                                                static_cast<double>(bytes));
       }
     }
     if (level.bytes > 0) out.push_back(level);

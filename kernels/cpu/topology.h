@@ -38,6 +38,8 @@ Topology synthetic_topology(const std::string& description,
 struct CacheLevel {
   int level = 1;
   std::size_t bytes = 0;  ///< All caches of this level together.
+  std::size_t share =
+      0;  ///< The part of `bytes` for these processors' cores, if all cores are busy.
 
   bool operator==(const CacheLevel&) const = default;
 };

@@ -48,7 +48,8 @@ WinogradGroup group_of(const WinogradPlan& plan, float* workspace, int thread) {
   return group;
 }
 
-/// The parts of the output channels consist of whole groups of this many blocks, but for the last.
+/// Groups of kWinogradVectors blocks of output channels; the last may be smaller. A part of the
+/// channels consists of whole groups.
 std::int64_t groups_of_blocks(const WinogradShape& shape) {
   return divide_up(shape.out_blocks, kWinogradVectors);
 }

@@ -9,6 +9,7 @@
 #include "kernels/cpu/loss.h"
 #include "kernels/cpu/optimizer.h"
 #include "kernels/cpu/thread_team.h"
+#include "kernels/cpu/topology.h"
 #include "kernels/onednn/context.h"
 #include "kernels/onednn/epilogue.h"
 #include "kernels/onednn/isa.h"
@@ -191,6 +192,16 @@ class OnednnBackend final : public Backend {
   }
   [[nodiscard]] bool shares_host_memory() const override { return true; }
 
+  [[nodiscard]] MemoryTraits memory_traits() const override {
+    if (!cache_bytes_) {
+      cache_bytes_ = 0;
+      for (const CacheLevel& level : discover_caches(team_.processors())) {
+        *cache_bytes_ += level.level > 1 ? level.share : 0;
+      }
+    }
+    return {.cache_bytes = *cache_bytes_};
+  }
+
   [[nodiscard]] HostThreads host_threads() override {
     return {.count = team_.size(), .run = [this](const std::function<void(int)>& part) {
               team_.parallel([&](int thread) { part(thread); });
@@ -198,6 +209,9 @@ class OnednnBackend final : public Backend {
   }
 
  private:
+  /// Unset until the first call of memory_traits(), which takes milliseconds.
+  mutable std::optional<std::size_t> cache_bytes_;
+
   /// Throws UsageError for an image that is too large. oneDNN counts its elements in 32 bits: at
   /// 2^32 elements, 3.2 divides by zero while it plans a convolution.
   static void check_extents(const Graph& graph, const Node& node) {

@@ -18,7 +18,7 @@ constexpr int kWinogradBlock = 16;
 /// The time relative to the estimate: 1.03 to 1.2 for most layers of ResNet-50 and VGG-16, Zen 4.
 constexpr double kWinogradFactor = 1.1;
 
-/// The same for the gradient of the filters.
+/// Assumed for the gradient of the filters, whose estimate has other costs.
 constexpr double kGradientFactor = 1.35;
 constexpr const char* kImplementation = "winograd_4x4:avx512_core";
 

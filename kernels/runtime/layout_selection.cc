@@ -42,8 +42,8 @@ class Selection {
       }
     }
     for (std::size_t v = 0; v < problem.values.size(); ++v) {
-      follows_[v] = !problem.values[v].free_layouts.empty() && readers_[v].size() == 1 &&
-                    delivered_[v].empty() && problem.values[v].deliver_as < 0;
+      follows_[v] = readers_[v].size() == 1 && delivered_[v].empty() &&
+                    problem.values[v].deliver_as < 0 && gives_all(problem, v, readers_[v].front());
     }
   }
 
@@ -91,6 +91,15 @@ class Selection {
     std::size_t input;
   };
 
+  /// True if the value may have every layout that the choices of its reader want.
+  static bool gives_all(const LayoutProblem& problem, std::size_t value, const Reader& reader) {
+    const auto& free = problem.values[value].free_layouts;
+    const auto& choices = problem.nodes[reader.node].choices;
+    return std::all_of(choices.begin(), choices.end(), [&](const auto& choice) {
+      return std::find(free.begin(), free.end(), choice.inputs[reader.input]) != free.end();
+    });
+  }
+
   static int closest(const LayoutProblem::Node& node, int layout) {
     const auto distance = [&](const LayoutProblem::Choice& choice) {
       const auto differs = [&](int l) { return l != layout && l != LayoutProblem::kAny; };
@@ -114,10 +123,8 @@ class Selection {
     choice_.chosen[node] = choice;
     const auto& inputs = problem_.nodes[node].inputs;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const int wanted = problem_.nodes[node].choices[at(choice)].inputs[i];
-      const auto& free = problem_.values[at(inputs[i])].free_layouts;
-      if (follows_[at(inputs[i])] && std::find(free.begin(), free.end(), wanted) != free.end()) {
-        choice_.layout_of[at(inputs[i])] = wanted;
+      if (follows_[at(inputs[i])]) {
+        choice_.layout_of[at(inputs[i])] = problem_.nodes[node].choices[at(choice)].inputs[i];
       }
     }
     const auto& outputs = problem_.nodes[node].outputs;
@@ -345,8 +352,8 @@ class Selection {
   const LayoutProblem& problem_;
   std::vector<std::vector<Reader>> readers_;
   std::vector<std::vector<int>> delivered_;
-  /// True for a value that only one node reads, such as the filters in inference. It always takes
-  /// the layout that this node wants, if it may.
+  /// True for a value that always has the layout that its only reader wants, such as the filters in
+  /// inference. It may have each that the reader could want.
   std::vector<bool> follows_;
   std::vector<std::set<std::size_t>> neighbours_;
   LayoutChoice choice_;

@@ -26,7 +26,7 @@ class SeveralTowers {
                          .graph =
                              [&](int tower) {
                                return build_run_graph(of_tower(settings, tower), *backends_.front(),
-                                                      settings.workload.batch);
+                                                      images_at_once(settings));
                              },
                          .options = options,
                          .values = values};

@@ -1,14 +1,22 @@
 #include "bench/plan/micro_batch.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <memory>
 
 #include "bench/flags/test/usage_error.h"
 #include "bench/plan/resolve_settings.h"
+#include "kernels/forwarding_backend.h"
+#include "kernels/reference/reference_backend.h"
 #include "models/passes/fold_batch_norm.h"
 #include "models/zoo/zoo.h"
 
 namespace bench {
 namespace {
+
+using testing::Contains;
+using testing::StartsWith;
 
 constexpr std::size_t kMebi = std::size_t{1} << 20;
 
@@ -28,20 +36,61 @@ TEST(MicroBatch, KeepsTheActivationsOfWideNetworksInTheCaches) {
 TEST(MicroBatch, KeepsTheBatchWhole) {
   const Graph mobilenet = inference_of("mobilenet_v2");
   EXPECT_EQ(fastest_micro_batch(mobilenet, 32, 8 * kMebi), 32) << "one image does not fit";
-  EXPECT_EQ(fastest_micro_batch(mobilenet, 4, 40 * kMebi), 4) << "the batch fits";
   EXPECT_EQ(fastest_micro_batch(inference_of("vgg16"), 32, 40 * kMebi), 32)
       << "arithmetic limits the network";
 }
 
+/// A device with 40 MiB of caches.
+class CachingBackend final : public ForwardingBackend {
+ public:
+  using ForwardingBackend::ForwardingBackend;
+  [[nodiscard]] MemoryTraits memory_traits() const override { return {.cache_bytes = 40 * kMebi}; }
+};
+
+RunSettings settings_of(std::vector<std::string_view> flags) {
+  flags.push_back("--forward_only");
+  return resolve_settings(parse(flags));
+}
+
+RunSettings chosen(const std::vector<std::string_view>& flags) {
+  RunSettings settings = settings_of(flags);
+  const auto reference = make_reference_backend();
+  CachingBackend backend(*reference);
+  choose_micro_batch(settings, backend);
+  return settings;
+}
+
+std::string refusal(const std::vector<std::string_view>& flags) {
+  return usage_error([&] { chosen(flags); });
+}
+
+TEST(MicroBatch, IsChosenForInferenceOnACpu) {
+  const std::string_view model = "--model=mobilenet_v2";
+  const std::string_view batch = "--batch_size=32";
+  const RunSettings settings = chosen({model, batch, "--device=cpu"});
+  EXPECT_EQ(images_at_once(settings), 4);
+  EXPECT_THAT(settings.notices, Contains(StartsWith("the network computes 4 of 32 images")));
+  EXPECT_EQ(images_at_once(chosen({model, batch, "--device=reference"})), 32);
+  EXPECT_EQ(images_at_once(chosen({model, batch, "--device=cpu", "--dump_tensors=x"})), 32);
+  EXPECT_EQ(images_at_once(chosen({model, batch, "--device=cpu", "--micro_batch=16"})), 16);
+}
+
+TEST(MicroBatch, IsThatOfTheChoicesFile) {
+  RunSettings settings = settings_of({"--model=mobilenet_v2", "--batch_size=32", "--device=cpu"});
+  settings.execution.choices =
+      std::make_shared<ChoicesFile>(ChoicesFile{.choices = {}, .made_for = {{"micro_batch", "8"}}});
+  const auto backend = make_reference_backend();
+  choose_micro_batch(settings, *backend);
+  EXPECT_EQ(images_at_once(settings), 8);
+}
+
 TEST(MicroBatch, MustDivideTheBatch) {
-  const auto refusal = [](std::vector<std::string_view> flags) {
-    flags.insert(flags.end(), {"--model=lenet", "--forward_only", "--device=cpu"});
-    RunSettings settings = resolve_settings(parse(flags));
-    return usage_error([&] { choose_micro_batch(settings, make_device(settings)); });
-  };
-  EXPECT_EQ(refusal({"--batch_size=10", "--micro_batch=4"}),
+  EXPECT_EQ(refusal({"--model=lenet", "--device=cpu", "--batch_size=10", "--micro_batch=4"}),
             "--micro_batch=4 does not divide the batch of 10 images");
-  EXPECT_EQ(refusal({"--batch_size=12", "--micro_batch=4"}), "no UsageError");
+  EXPECT_EQ(refusal({"--model=lenet", "--device=cpu", "--batch_size=12", "--micro_batch=4"}),
+            "no UsageError");
+  EXPECT_EQ(refusal({"--model=lenet", "--device=reference", "--batch_size=12", "--micro_batch=4"}),
+            "--micro_batch=4 is for CPUs: omit it with --device=reference");
 }
 
 }  // namespace

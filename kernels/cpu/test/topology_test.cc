@@ -36,14 +36,14 @@ TEST(Caches, AreThoseOfTheGivenProcessors) {
   const std::string machine = "pack:2 l3:1(size=32MB) l2:4(size=1MB) l1d:1(size=32KB) core:1 pu:2";
   const std::vector<int> two_cores{0, 2};
   EXPECT_THAT(synthetic_caches(machine, two_cores),
-              ElementsAre(CacheLevel{.level = 1, .bytes = 64'000},
-                          CacheLevel{.level = 2, .bytes = 2'000'000},
-                          CacheLevel{.level = 3, .bytes = 32'000'000}));
+              ElementsAre(CacheLevel{.level = 1, .bytes = 64'000, .share = 64'000},
+                          CacheLevel{.level = 2, .bytes = 2'000'000, .share = 2'000'000},
+                          CacheLevel{.level = 3, .bytes = 32'000'000, .share = 16'000'000}));
   const std::vector<int> one_core_of_each_package{0, 8};
   EXPECT_THAT(synthetic_caches(machine, one_core_of_each_package),
-              ElementsAre(CacheLevel{.level = 1, .bytes = 64'000},
-                          CacheLevel{.level = 2, .bytes = 2'000'000},
-                          CacheLevel{.level = 3, .bytes = 64'000'000}));
+              ElementsAre(CacheLevel{.level = 1, .bytes = 64'000, .share = 64'000},
+                          CacheLevel{.level = 2, .bytes = 2'000'000, .share = 2'000'000},
+                          CacheLevel{.level = 3, .bytes = 64'000'000, .share = 16'000'000}));
 }
 
 TEST(Caches, AreEmptyIfTheMachineDoesNotReportThem) {

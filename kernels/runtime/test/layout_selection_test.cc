@@ -94,6 +94,15 @@ TEST(LayoutSelection, HoldsFiltersAsTheirOnlyReaderWantsThem) {
   EXPECT_DOUBLE_EQ(choice.seconds, 1);
 }
 
+TEST(LayoutSelection, ReordersAnInputThatMayNotHaveTheWantedLayout) {
+  LayoutProblem problem = chain({{5, 1}}, /*reorder=*/2);
+  problem.values[0].free_layouts = {kA};
+  const auto choice = select_layouts(problem);
+  EXPECT_EQ(choice.layout_of[0], kA);
+  EXPECT_EQ(choice.chosen[0], 1);
+  EXPECT_DOUBLE_EQ(choice.seconds, 2 + 1);
+}
+
 TEST(LayoutSelection, IsNeverWorseThanAnyUniformChoice) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RandomStream random(seed);
