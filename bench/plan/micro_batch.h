@@ -7,8 +7,8 @@
 
 namespace bench {
 
-/// The number of images of a batch that a tower's network computes at a time. For inference on a CPU
-/// it is the flag's, the choices file's, or the fastest by estimate. Otherwise it is the batch.
+/// The number of images of a batch that a tower's network computes at a time. For inference on a
+/// CPU it is the flag's, the choices file's, or the fastest by estimate. Otherwise it is the batch.
 std::int64_t micro_batch_for(const RunSettings& settings, Backend& backend, std::int64_t batch);
 
 /// Sets settings.execution.micro_batch if it is not the whole batch, with a notice. Throws
