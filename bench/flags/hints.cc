@@ -74,6 +74,7 @@ constexpr std::array kFlagHints = {
     FlagHint{"o out output output_dir output_file results results_file json log_file csv",
              "--result_file"},
     FlagHint{"trace profiler profile_file trace_dir timeline", "--trace_file --profile"},
+    FlagHint{"p50 p90 p99 percentile percentiles latencies", "--latency"},
     FlagHint{"check test validate", "--verify"},
     FlagHint{"list models list_archs list_networks", "--list_models"},
     FlagHint{"replay_choices choices replay load_choices", "--choices_file"},

@@ -247,18 +247,26 @@ void set_latency_defaults(ParseResult& result) {
   if (!flags.latency) {
     return;
   }
+  std::string set;
   if (!given("forward_only") && !flags.eval) {
     flags.forward_only = true;
+    set += " --forward_only";
   }
   if (!given("freeze_when_forward_only")) {
     flags.freeze_when_forward_only = true;
+    set += " --freeze_when_forward_only";
   }
-  if (!given("batch_size")) {
+  if (result.batch.rule == BatchRequest::Rule::model) {
     flags.batch_size = "1";
     result.batch = read_batch_request(flags.batch_size);
+    set += " --batch_size=1";
   }
   if (!flags.num_batches && !flags.num_epochs) {
     flags.num_batches = kInferences;
+    set += fmt::format(" --num_batches={}", kInferences);
+  }
+  if (!set.empty()) {
+    result.notices.push_back(fmt::format("--latency also sets{}", set));
   }
 }
 

@@ -116,9 +116,10 @@ void choose_micro_batch(RunSettings& settings, Backend& backend) {
   if (!micro_batch && chosen != batch) {
     micro_batch = chosen;
     settings.notices.push_back(
-        fmt::format("the network computes {} of {} images at a time, so that activations stay in "
-                    "the caches (--micro_batch)",
-                    chosen, batch));
+        fmt::format("the network computes {} of {} images at a time, {}", chosen, batch,
+                    settings.execution.choices == nullptr
+                        ? "so that activations stay in the caches (--micro_batch)"
+                        : "as in --choices_file"));
   }
 }
 

@@ -9,17 +9,17 @@
 namespace bench {
 
 void print_latency(const SessionResult& session, std::int64_t images, std::ostream& out) {
-  // With fewer, the three slowest steps determine the p99.
-  constexpr std::int64_t kEnough = 200;
+  // With fewer, less than ten steps are slower than the p99.
+  constexpr std::int64_t kEnough = 1000;
   if (session.steps.empty()) {
     return;
   }
   const results::StepTimeStatistics times = results::step_time_statistics(session.steps);
   const auto milliseconds = [](double seconds) { return fmt::format("{:.3f} ms", 1e3 * seconds); };
-  out << fmt::format("latency of {}: p50 {}, p90 {}, p99 {}, max {} ({} inferences{})\n",
+  out << fmt::format("latency of {}: p50 {}, p90 {}, p99 {}, max {} ({} {}{})\n",
                      images == 1 ? "1 image" : fmt::format("{} images", images),
                      milliseconds(times.median), milliseconds(times.p90), milliseconds(times.p99),
-                     milliseconds(times.max), times.n,
+                     milliseconds(times.max), times.n, times.n == 1 ? "inference" : "inferences",
                      times.n < kEnough ? ", too few for a steady p99" : "");
 }
 

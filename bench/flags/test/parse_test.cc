@@ -193,6 +193,9 @@ TEST(ParseFlags, SetsTheDefaultsOfALatency) {
   EXPECT_EQ(parsed.flags.batch_size, "1");
   EXPECT_EQ(parsed.batch.sizes, std::vector<std::int64_t>{1});
   EXPECT_EQ(parsed.flags.num_batches, 1000);
+  EXPECT_THAT(parsed.notices,
+              ElementsAre("--latency also sets --forward_only --freeze_when_forward_only "
+                          "--batch_size=1 --num_batches=1000"));
 }
 
 TEST(ParseFlags, KeepsGivenFlagsInALatency) {

@@ -84,12 +84,11 @@ TEST(MicroBatch, IsThatOfTheChoicesFile) {
   EXPECT_EQ(images_at_once(settings), 8);
 }
 
-TEST(MicroBatch, MustDivideTheBatch) {
-  EXPECT_EQ(refusal({"--model=lenet", "--device=cpu", "--batch_size=10", "--micro_batch=4"}),
-            "--micro_batch=4 does not divide the batch of 10 images");
-  EXPECT_EQ(refusal({"--model=lenet", "--device=cpu", "--batch_size=12", "--micro_batch=4"}),
-            "no UsageError");
-  EXPECT_EQ(refusal({"--model=lenet", "--device=reference", "--batch_size=12", "--micro_batch=4"}),
+TEST(MicroBatch, MustDivideTheDefaultBatch) {
+  EXPECT_EQ(refusal({"--model=lenet", "--device=cpu", "--micro_batch=5"}),
+            "--micro_batch=5 does not divide the batch of 32 images");
+  EXPECT_EQ(refusal({"--model=lenet", "--device=cpu", "--micro_batch=4"}), "no UsageError");
+  EXPECT_EQ(refusal({"--model=lenet", "--device=reference", "--micro_batch=4"}),
             "--micro_batch=4 is for CPUs: omit it with --device=reference");
 }
 
