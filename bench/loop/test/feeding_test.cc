@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+
 #include "bench/loop/test/residual.h"
 #include "bench/loop/test/several_towers.h"
 #include "bench/plan/input.h"
@@ -57,7 +60,8 @@ TEST(Feeding, GivesEachMicroBatchItsImages) {
   }
   // The images differ.
   const auto first = whole[0].begin();
-  EXPECT_FALSE(std::equal(first, first + 2 * 5, first + 2 * 5));
+  constexpr std::ptrdiff_t kLogitsOfPart = 10;
+  EXPECT_FALSE(std::equal(first, first + kLogitsOfPart, first + kLogitsOfPart));
   EXPECT_NE(whole[0], whole[1]);
 }
 

@@ -48,7 +48,7 @@ class CachingBackend final : public ForwardingBackend {
 };
 
 RunSettings settings_of(std::vector<std::string_view> flags) {
-  flags.push_back("--forward_only");
+  flags.emplace_back("--forward_only");
   return resolve_settings(parse(flags));
 }
 
