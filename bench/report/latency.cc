@@ -10,7 +10,7 @@ namespace bench {
 
 void print_latency(const SessionResult& session, std::int64_t images, std::ostream& out) {
   // With fewer, less than ten steps are slower than the p99.
-  constexpr std::int64_t kEnough = 1000;
+  constexpr std::int64_t kSteady = 1000;
   if (session.steps.empty()) {
     return;
   }
@@ -20,7 +20,7 @@ void print_latency(const SessionResult& session, std::int64_t images, std::ostre
                      images == 1 ? "1 image" : fmt::format("{} images", images),
                      milliseconds(times.median), milliseconds(times.p90), milliseconds(times.p99),
                      milliseconds(times.max), times.n, times.n == 1 ? "inference" : "inferences",
-                     times.n < kEnough ? ", too few for a steady p99" : "");
+                     times.n < kSteady ? ", too few for a steady p99" : "");
 }
 
 }  // namespace bench
