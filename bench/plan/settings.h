@@ -325,6 +325,8 @@ RunSettings with_batch(RunSettings settings, std::int64_t batch);
 
 /// The number of images that the network of a tower computes at a time.
 std::int64_t images_at_once(const RunSettings& settings);
+/// How often it runs in a step.
+std::int64_t runs_per_step(const RunSettings& settings);
 
 /// The default number of classes: the model's own, or else the dataset's.
 std::int64_t own_classes(const Model& model, const Dataset& dataset);

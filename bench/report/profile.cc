@@ -195,8 +195,7 @@ double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
 Profile make_profile(const Executor& executor, const KernelTimes& times, double step_seconds,
                      const RunSettings& settings) {
   const Workload& workload = settings.workload;
-  const std::int64_t runs_of_step = workload.batch / images_at_once(settings);
-  const auto runs = static_cast<double>(runs_of_step);
+  const auto runs = static_cast<double>(runs_per_step(settings));
   Profile profile{
       .steps = times.steps, .profiled_seconds = runs * times.whole, .step_seconds = step_seconds};
   const auto& steps = executor.plan().steps;

@@ -15,7 +15,7 @@ namespace bench::onednn {
 namespace {
 
 constexpr int kWinogradBlock = 16;
-/// The time relative to the estimate: 1.03 to 1.2 for most layers of ResNet-50 and VGG-16, Zen 4.
+/// The time relative to the estimate: 1.0 to 1.2 for most layers of ResNet-50 and VGG-16, Zen 4.
 constexpr double kWinogradFactor = 1.1;
 
 /// Assumed for the gradient of the filters, whose estimate has other costs.

@@ -295,6 +295,15 @@ TEST(Session, FailsForNanLogitsInForwardOnly) {
   EXPECT_THAT(spoiled.out.str(), testing::Not(HasSubstr("total images/sec: ")));
 }
 
+TEST(Session, FailsForNanLogitsInAnyMicroBatch) {
+  TinyRun tiny;
+  tiny.settings.workload.mode = RunMode::forward_only;
+  tiny.settings.workload.batch = 6;
+  tiny.settings.execution.micro_batch = 2;
+  tiny.spoil_from = 0;  // The first image.
+  EXPECT_THROW(tiny.run(), LossError);
+}
+
 TEST(Session, AddsAccuraciesOnRequest) {
   TinyRun tiny;
   tiny.settings.workload.num_classes = 7;

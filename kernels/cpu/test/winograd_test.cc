@@ -329,16 +329,22 @@ TEST(Winograd, KeepsNaNAndOverwritesItsResidual) {
   }
 }
 
+/// Square images, and as many outputs as inputs.
+constexpr WinogradShape square(std::int64_t batch, std::int64_t in_blocks, std::int64_t side,
+                               std::int64_t out_blocks) {
+  return {.batch = batch,
+          .in_blocks = in_blocks,
+          .height = side,
+          .width = side,
+          .out_blocks = out_blocks,
+          .out_height = side,
+          .out_width = side,
+          .pad_top = 1,
+          .pad_left = 1};
+}
+
 /// 16 tiles of 10 blocks of output channels, which are divided into groups of 4, 4 and 2.
-constexpr WinogradShape kFewTiles{.batch = 1,
-                                  .in_blocks = 2,
-                                  .height = 14,
-                                  .width = 14,
-                                  .out_blocks = 10,
-                                  .out_height = 14,
-                                  .out_width = 14,
-                                  .pad_top = 1,
-                                  .pad_left = 1};
+constexpr WinogradShape kFewTiles = square(1, 2, 14, 10);
 
 TEST(Winograd, DividesTheOutputChannelsIfThereAreFewTiles) {
   EXPECT_EQ(plan_winograd(kFewTiles, WinogradFilters::forward, 1).parts, 1);
@@ -366,16 +372,8 @@ TEST(Winograd, GivesTheSameBitsWithTransformedFilters) {
 }
 
 TEST(Winograd, CountsTheProductsOfWholeTiles) {
-  const WinogradShape shape{.batch = 32,
-                            .in_blocks = 2,
-                            .height = 7,
-                            .width = 7,
-                            .out_blocks = 4,
-                            .out_height = 7,
-                            .out_width = 7,
-                            .pad_top = 1,
-                            .pad_left = 1};
-  EXPECT_EQ(plan_winograd(shape, WinogradFilters::forward, 1).multiply_adds, 36 * 32 * 4 * 32 * 64);
+  EXPECT_EQ(plan_winograd(square(32, 2, 7, 4), WinogradFilters::forward, 1).multiply_adds,
+            36 * 32 * 4 * 32 * 64);
 }
 
 }  // namespace
