@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "models/base/content_id.h"
 #include "models/base/watch.h"
+#include "pipeline/bad_records.h"
 #include "pipeline/host_allocator.h"
 
 namespace bench {
@@ -59,6 +61,9 @@ struct InputSpec {
   [[nodiscard]] std::int64_t images_of_all() const { return std::max(batch, global_batch); }
 };
 
+/// In InputBatch::epochs: the record was bad, and the image is a copy of another one.
+inline constexpr std::int64_t kBadImage = -1;
+
 /// One filled batch. The images have the spec's type and layout, and batch x channels x height x
 /// width elements. There are `batch` labels.
 struct InputBatch {
@@ -72,7 +77,7 @@ struct InputBatch {
   /// Number of complete passes over the images before the last image of this batch. From 1 on, some
   /// images may be repeats.
   std::int64_t epoch = 0;
-  /// The same for each image; null for images that are not from a dataset.
+  /// The same for each image, or kBadImage; null for images that are not from a dataset.
   const std::int64_t* epochs = nullptr;
   /// The place of the next batch.
   InputPosition following = {};
@@ -100,17 +105,21 @@ struct InputStatistics {
   std::chrono::nanoseconds parse_busy{};     ///< data checksums and Example scan
   std::chrono::nanoseconds decode_busy{};    ///< JPEG
   std::chrono::nanoseconds resize_busy{};    ///< resize, normalise, pack
-  ThreadTimes reading{};                     ///< reading, order, length checksums: one thread
-  ThreadTimes preparing{};                   ///< parse, decode and resize: `threads` threads
-  std::uint64_t record_bytes = 0;            ///< payload of the prepared records
-  std::int64_t jpeg_warnings = 0;            ///< defects that libjpeg reported but decoded
-  std::int64_t seekable_images = 0;          ///< restart markers allow partial decoding
-  std::int64_t grey_images = 0;              ///< expanded to colour
-  std::int64_t cmyk_images = 0;              ///< converted to RGB
-  int threads = 0;                           ///< threads that prepare images
-  std::int64_t shards = 0;                   ///< files of the dataset; 0 for synthetic images
-  std::uint64_t shard_bytes = 0;             ///< their total size when they were opened
-  std::int64_t records = 0;                  ///< images in the dataset; 0: not counted
+  /// Reading, order, length checksums. With one reader: its times. With more: the work of the
+  /// thread that waits for them and orders records, and the processor time of all.
+  ThreadTimes reading{};
+  ThreadTimes preparing{};           ///< parse, decode and resize: `threads` threads
+  std::uint64_t record_bytes = 0;    ///< payload of the prepared records
+  std::int64_t jpeg_warnings = 0;    ///< defects that libjpeg reported but decoded
+  std::int64_t seekable_images = 0;  ///< restart markers allow partial decoding
+  std::int64_t grey_images = 0;      ///< expanded to colour
+  std::int64_t cmyk_images = 0;      ///< converted to RGB
+  BadRecordCounts bad_records{};     ///< skipped in the delivered batches, in total
+  int threads = 0;                   ///< threads that prepare images
+  int readers = 1;                   ///< threads that read files
+  std::int64_t shards = 0;           ///< files of the dataset; 0 for synthetic images
+  std::uint64_t shard_bytes = 0;     ///< their total size when they were opened
+  std::int64_t records = 0;          ///< images in the dataset; 0: not counted
 
   /// The share of the prepared images that were seekable JPEGs: 0 to 1.
   [[nodiscard]] double seekable_share() const;
@@ -199,12 +208,16 @@ struct DatasetOptions {
   int num_threads = 0;         ///< threads that prepare images; 0: one per available processor
   int prefetch_batches = 3;    ///< slots of the ring, at least 2
   int interleave_cycle = 10;   ///< files read side by side
+  int num_readers = 0;         ///< threads that read; 0: 1 for shards, 4 for image files
   int shuffle_buffer = 10000;  ///< records, held in memory
   bool use_caching = false;    ///< keep all records in memory after the first epoch
   bool repeat_cached_sample = false;  ///< repeat the first record forever
   /// Training. CIFAR-10: shift within zeros, and flip. ImageNet: change colours; needs f32 slots.
   bool distortions = false;
   bool distort_in_yiq = true;  ///< ImageNet: false: in HSV
+  BadRecordPolicy bad_records = {};
+  /// ImageNet: images with more pixels are refused. Without it: those of JpegDecoder.
+  std::optional<std::int64_t> max_image_pixels = {};
 };
 
 /// True if the images of these options can be written to u8 slots, which the device normalizes.

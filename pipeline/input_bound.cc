@@ -31,6 +31,14 @@ double busy_share(const ThreadTimes& times, int threads, double wall) {
   return std::min(ratio(work, threads * wall), 1.0);
 }
 
+/// The reading thread's times, with the readers' average of what is summed over them.
+ThreadTimes of_one_reader(const InputStatistics& done) {
+  ThreadTimes times = done.reading;
+  times.processor /= done.readers;
+  times.delayed /= done.readers;
+  return times;
+}
+
 /// The delays within the work. Others ended a wait.
 double delays(const ThreadTimes& times) {
   return std::min(seconds(times.delayed), std::max(seconds(times.work - times.processor), 0.0));
@@ -79,7 +87,7 @@ InputBound bound_of(const InputVerdict& verdict, const InputInterval& interval) 
                                                              : InputBound::unclear;
   }
   return verdict.preparing_busy >= verdict.reading_busy ? bound_of_preparing(verdict, interval)
-                                                        : bound_of_reading(done.reading);
+                                                        : bound_of_reading(of_one_reader(done));
 }
 
 std::string count_of(double images_per_second) {
@@ -183,7 +191,7 @@ InputVerdict judge_input(const InputInterval& interval) {
       .images_per_second = images / wall,
       .device_images_per_second = images / std::max(wall - seconds(interval.waited), 1e-3 * wall),
       .input_images_per_second = ratio(done.threads * prepared, preparing),
-      .reading_busy = busy_share(done.reading, 1, wall),
+      .reading_busy = busy_share(of_one_reader(done), 1, wall),
       .preparing_busy = busy_share(done.preparing, done.threads, wall),
       .processors_used = seconds(done.reading.processor + done.preparing.processor) / wall,
       .waited = std::min(seconds(interval.waited) / wall, 1.0)};

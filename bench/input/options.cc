@@ -35,6 +35,9 @@ constexpr std::array kOptions = {
            .value = "N,...",
            .repeatable = true,
            .meaning = "numbers of threads to measure; default: 1, 2, 4, ... up to all processors"},
+    Option{.name = "num_readers",
+           .value = "N",
+           .meaning = "threads that read files; default: 1 for shards, 4 for JPEG files"},
     Option{.name = "output",
            .value = "TYPE",
            .fallback = "f32",
@@ -116,7 +119,7 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
   }
   const bool of_cifar10 = arguments.text("data_name") == "cifar10";
   for (const std::string_view option :
-       {"stage", "resize_method", "jpeg_dct", "nofuse_decode_and_crop"}) {
+       {"stage", "resize_method", "jpeg_dct", "nofuse_decode_and_crop", "num_readers"}) {
     if (of_cifar10 && arguments.has(option)) {
       throw UsageError(
           fmt::format("--{}: has no effect on cifar10, which has no JPEGs; omit it", option));
@@ -134,6 +137,8 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
   const std::vector<int> threads = read_threads(arguments, processors);
   const double seconds = arguments.number("seconds", 0.01, kLongest);
   const auto repeats = static_cast<int>(arguments.integer("repeats", 1, 1000));
+  const auto readers =
+      arguments.has("num_readers") ? static_cast<int>(arguments.integer("num_readers", 1, 256)) : 0;
   const auto shuffled = static_cast<int>(arguments.integer("shuffle_buffer", 1, 1 << 24));
   InputOptions options;
   options.dataset = &dataset_named(arguments.text("data_name"));
@@ -143,6 +148,7 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
   options.pipeline.fuse_decode_and_crop = !arguments.has("nofuse_decode_and_crop");
   options.pipeline.accurate_dct = arguments.text("jpeg_dct") == "accurate";
   options.pipeline.last_stage = stage_named(arguments.text("stage"));
+  options.pipeline.num_readers = readers;
   options.pipeline.shuffle_buffer = shuffled;
   options.pipeline.use_caching = arguments.has("datasets_use_caching");
   options.type = arguments.text("output") == "u8" ? SlotType::u8 : SlotType::f32;

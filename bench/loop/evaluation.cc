@@ -15,11 +15,31 @@ using std::chrono::nanoseconds;
 
 constexpr std::int64_t kTop5 = 5;
 
-/// The images of a batch that belong to the first `passes` passes over the dataset, which precede
-/// the others.
-std::int64_t images_within(std::int64_t passes, const InputBatch& batch, std::int64_t images) {
-  const std::span epochs(batch.epochs, static_cast<std::size_t>(images));
-  return std::ranges::count_if(epochs, [&](std::int64_t epoch) { return epoch < passes; });
+/// The images of a batch that an evaluation counts.
+struct CountedImages {
+  /// Not 0: the image counts.
+  std::vector<char> rows;
+  std::int64_t count = 0;
+  /// Images of this or an earlier batch were the last ones to count.
+  bool ended = false;
+};
+
+/// Counts the images of the first `passes` passes over the dataset (0: of all), except bad ones.
+CountedImages counted_images(const InputBatch& batch, std::int64_t images, std::int64_t passes) {
+  CountedImages counted{.rows = std::vector<char>(static_cast<std::size_t>(images), 1),
+                        .count = images};
+  if (batch.epochs == nullptr) {
+    return counted;
+  }
+  for (std::int64_t row = 0; row < images; ++row) {
+    const bool beyond = passes > 0 && batch.epochs[row] >= passes;
+    counted.ended = counted.ended || beyond;
+    if (beyond || batch.epochs[row] == kBadImage) {
+      counted.rows[static_cast<std::size_t>(row)] = 0;
+      --counted.count;
+    }
+  }
+  return counted;
 }
 
 }  // namespace
@@ -38,10 +58,15 @@ report::Accuracies EvaluationCounts::accuracies() const {
 }
 
 EvaluationCounts count_evaluated(std::span<const float> logits,
-                                 std::span<const std::int32_t> labels, std::int64_t images) {
+                                 std::span<const std::int32_t> labels,
+                                 std::span<const char> counted) {
   const std::size_t classes = logits.size() / labels.size();
-  EvaluationCounts counts{.images = images};
-  for (std::size_t i = 0; i < static_cast<std::size_t>(images); ++i) {
+  EvaluationCounts counts;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (counted[i] == 0) {
+      continue;
+    }
+    ++counts.images;
     const auto row = logits.subspan(i * classes, classes);
     const bool finite = std::ranges::all_of(row, [](float logit) { return std::isfinite(logit); });
     const float own = row[static_cast<std::size_t>(labels[i])];
@@ -74,9 +99,8 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
       break;
     }
     const InputBatch& batch = feeding.batch();
-    const std::int64_t images =
-        passes > 0 ? images_within(passes, batch, batch_images) : batch_images;
-    if (images == 0) {
+    const CountedImages counted = counted_images(batch, batch_images, passes);
+    if (counted.count == 0) {
       break;
     }
     towers.run([&](int number) {
@@ -86,11 +110,11 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
       tower.upload_parameters();
       tower.enqueue_run();
       tower.wait();
-      const std::int64_t first = number * workload.batch;
-      counts[static_cast<std::size_t>(number)] =
-          count_evaluated(tower.executor().read_output_as_floats("logits"),
-                          {batch.labels + first, static_cast<std::size_t>(workload.batch)},
-                          std::clamp<std::int64_t>(images - first, 0, workload.batch));
+      const auto first = static_cast<std::size_t>(number * workload.batch);
+      const auto images = static_cast<std::size_t>(workload.batch);
+      counts[static_cast<std::size_t>(number)] = count_evaluated(
+          tower.executor().read_output_as_floats("logits"), {batch.labels + first, images},
+          std::span(counted.rows).subspan(first, images));
     });
     feeding.end_step();
     EvaluationCounts of_batch;
@@ -109,7 +133,7 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
       line_begin = now;
     }
     result.out_of_time = parts.out_of_time && parts.out_of_time();
-    if (images < batch_images || result.out_of_time) {
+    if (counted.ended || result.out_of_time) {
       break;
     }
   }

@@ -26,9 +26,10 @@ struct EvaluationCounts {
   /// The counts as shares of the images, of which there must be at least one.
   [[nodiscard]] report::Accuracies accuracies() const;
 };
-/// Counts the first `images` rows.
+/// Counts the rows i for which `counted`[i] is not 0.
 EvaluationCounts count_evaluated(std::span<const float> logits,
-                                 std::span<const std::int32_t> labels, std::int64_t images);
+                                 std::span<const std::int32_t> labels,
+                                 std::span<const char> counted);
 
 struct EvaluationParts {
   /// A forward-only run of the validation subset, as evaluation_settings() returns it.

@@ -66,6 +66,7 @@ RunSettings evaluation_settings(const RunSettings& training) {
   workload.print_training_accuracy = false;
   if (workload.input.dataset) {
     workload.input.dataset->training = false;
+    workload.input.record_bytes = record_memory(*workload.dataset, *workload.input.dataset);
   }
   Execution& execution = settings.execution;
   execution.choices = nullptr;

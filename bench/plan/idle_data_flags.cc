@@ -28,6 +28,12 @@ std::string unless_jpegs(const Asked& asked) {
                            asked.settings.workload.dataset->name);
 }
 
+std::string unless_bad_records_are_skipped(const Asked& asked) {
+  const std::string idle = unless_data(asked);
+  return !idle.empty() || asked.flags.on_bad_record == "skip" ? idle
+                                                              : "without --on_bad_record=skip";
+}
+
 std::string unless_dct_is_chosen(const Asked& asked) {
   const std::string idle = unless_jpegs(asked);
   return !idle.empty() || asked.flags.input_preprocessor != "torchvision"

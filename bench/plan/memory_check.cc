@@ -16,6 +16,11 @@
 namespace bench {
 namespace {
 
+std::string input_text(const PlannedMemory& memory) {
+  return format_bytes(memory.input()) +
+         (memory.records > 0 ? fmt::format(" ({} for records)", format_bytes(memory.records)) : "");
+}
+
 bool fits(std::size_t bytes, const Captured<MemoryLimit>& limit) {
   return !limit.known() || bytes <= static_cast<std::size_t>(limit.value().bytes);
 }
@@ -79,7 +84,7 @@ std::size_t PlannedMemory::communicator() const {
 }
 
 MemoryNeed PlannedMemory::of_tower(std::size_t tower) const {
-  const std::size_t host = updates[tower].communicator + input_slots / towers();
+  const std::size_t host = updates[tower].communicator + input() / towers();
   return on_device ? MemoryNeed{.host = host, .device = computing(tower)}
                    : MemoryNeed{.host = host + computing(tower)};
 }
@@ -100,14 +105,14 @@ std::vector<MemoryRegion> PlannedMemory::regions() const {
   if (communicator() > 0) {
     all.push_back({.name = "communicator", .bytes = communicator()});
   }
-  all.push_back({.name = "input", .bytes = input_slots});
+  all.push_back({.name = "input", .bytes = input()});
   return all;
 }
 
 std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
   if (memory.towers() == 1) {
     return out << memory.executor << ", optimizer " << format_bytes(memory.optimizer())
-               << ", input " << format_bytes(memory.input_slots);
+               << ", input " << input_text(memory);
   }
   out << "per tower " << memory.executor << "; all " << memory.towers() << " towers "
       << format_bytes(memory.towers() * memory.executor.total()) << ", optimizer "
@@ -115,7 +120,7 @@ std::ostream& operator<<(std::ostream& out, const PlannedMemory& memory) {
   if (memory.communicator() > 0) {
     out << ", communicator " << format_bytes(memory.communicator());
   }
-  out << ", input " << format_bytes(memory.input_slots);
+  out << ", input " << input_text(memory);
   for (std::size_t tower = 0; tower < memory.towers(); ++tower) {
     const MemoryNeed need = memory.of_tower(tower);
     out << "; tower " << tower << ": host " << format_bytes(need.host);
@@ -133,7 +138,7 @@ MemoryNeed MemoryLimits::need_of(const PlannedMemory& memory) const {
   const std::size_t computing = memory.share_device
                                     ? memory.towers() * memory.executor.total() + memory.optimizer()
                                     : memory.computing(memory.largest_tower());
-  return {.host = memory.input_slots + memory.communicator() + memory.check.host,
+  return {.host = memory.input() + memory.communicator() + memory.check.host,
           .device = computing + memory.check.device};
 }
 
@@ -225,6 +230,7 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const To
     memory.input_slots = images;
     return memory;
   }
+  memory.records = workload.input.record_bytes;
   const bool pixels = settings.execution.slots == SlotType::u8;
   const std::size_t slot =
       pixels ? slot_image_bytes(settings) * static_cast<std::size_t>(batch) * towers : images;
@@ -321,7 +327,7 @@ std::optional<std::string> memory_shortage(const Workload& workload, const Plann
   const auto rest = [&](std::size_t optimizer) {
     return fmt::format("{}, optimizer {}", executor.str(), format_bytes(optimizer));
   };
-  std::string host = fmt::format("input {}", format_bytes(memory.input_slots));
+  std::string host = fmt::format("input {}", input_text(memory));
   if (memory.communicator() > 0) {
     host = fmt::format("gradient exchange {}, {}", format_bytes(memory.communicator()), host);
   }

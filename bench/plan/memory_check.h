@@ -32,11 +32,15 @@ struct PlannedMemory {
   bool share_device = false;
   /// For all towers together; each needs the same.
   std::size_t input_slots = 0;
+  /// The records in the input's shuffle buffer or cache.
+  std::size_t records = 0;
   /// Additional memory outside of the steps, on the host and on a device. It is that of the check
   /// after the steps, of a checkpoint's copy or of an evaluation, whichever is largest.
   MemoryNeed check = {};
 
   [[nodiscard]] std::size_t towers() const { return updates.size(); }
+  /// Slots and records.
+  [[nodiscard]] std::size_t input() const { return input_slots + records; }
   /// For all towers: optimizer slots, and the buffers that reduce gradients.
   [[nodiscard]] std::size_t optimizer() const;
   [[nodiscard]] std::size_t communicator() const;
@@ -51,7 +55,7 @@ struct PlannedMemory {
   /// The regions of all towers, without the check.
   [[nodiscard]] std::vector<MemoryRegion> regions() const;
   [[nodiscard]] std::size_t total() const {
-    return towers() * executor.total() + optimizer() + communicator() + input_slots;
+    return towers() * executor.total() + optimizer() + communicator() + input();
   }
 };
 /// "activations 1.9 GiB, variables ..., optimizer ..., input ..."; with several towers also the

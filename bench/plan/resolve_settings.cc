@@ -134,10 +134,14 @@ InputSettings input_of(const Flags& flags) {
       .prefetch_batches = static_cast<int>(flags.multi_device_iterator_max_buffer_size) + 2,
       .interleave_cycle = static_cast<int>(flags.datasets_parallel_interleave_cycle_length.value_or(
           DatasetOptions{}.interleave_cycle)),
+      .num_readers = static_cast<int>(flags.num_readers.value_or(0)),
       .use_caching = flags.datasets_use_caching,
       .repeat_cached_sample = flags.datasets_repeat_cached_sample,
       .distortions = flags.distortions,
-      .distort_in_yiq = flags.distort_color_in_yiq};
+      .distort_in_yiq = flags.distort_color_in_yiq,
+      .bad_records = {.skip = flags.on_bad_record == "skip",
+                      .limit = bad_record_limit_from(flags.max_bad_records)},
+      .max_image_pixels = flags.max_image_pixels};
   return input;
 }
 
@@ -362,6 +366,10 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
     if (workload.input.dataset) {
       workload.input.dataset->training = false;
     }
+  }
+  // Other processes' records are only found, not read, unless all are kept.
+  if (workload.input.dataset && (place.processes == 1 || workload.input.dataset->use_caching)) {
+    workload.input.record_bytes = record_memory(*workload.dataset, *workload.input.dataset);
   }
   const Placement placement = resolve_placement(flags, why_no_gpu(flags));
   execution.device = device_named(placement.device);

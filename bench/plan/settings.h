@@ -76,6 +76,8 @@ struct InputSettings {
   std::optional<std::string> file = {};
   /// The place of the first batch.
   InputPosition start = {};
+  /// See record_memory().
+  std::size_t record_bytes = 0;
 };
 
 /// The files that a run writes; unset: none.

@@ -10,7 +10,7 @@
 #include "bench/flags/table.h"
 #include "bench/plan/graph_counts.h"
 #include "bench/plan/memory_check.h"
-#include "bench/report/input_times.h"
+#include "bench/report/input_record.h"
 #include "bench/report/scaling.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
@@ -143,61 +143,12 @@ results::Choices choices_of(const RunSettings& settings, const Choices& choices)
   return result;
 }
 
-/// Adds what the input reports about its files.
-void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
-  if (input.shards == 0) {
-    const Unknown synthetic{"synthetic images are not read from a file"};
-    dataset.shards = synthetic;
-    dataset.records = synthetic;
-    dataset.bytes = synthetic;
-    return;
-  }
-  dataset.shards = input.shards;
-  dataset.bytes = static_cast<std::int64_t>(input.shard_bytes);
-  if (input.records > 0) {
-    dataset.records = input.records;
-  } else {
-    dataset.records = Unknown{"the records are counted only if all shards are read to the end"};
-  }
-}
-
-results::ThreadSeconds seconds_of(const ThreadTimes& times) {
-  const auto seconds = [](std::chrono::nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-  };
-  return {.work = seconds(times.work),
-          .processor = seconds(times.processor),
-          .delayed = seconds(times.delayed),
-          .waited = seconds(times.waited)};
-}
-
-std::optional<results::Input> input_of(const RunSettings& settings, const SessionResult& session,
-                                       int processors) {
-  const std::optional<InputInterval> interval = input_interval(settings, session, processors);
-  if (!interval) {
-    return std::nullopt;
-  }
-  const InputStatistics& done = interval->done;
-  const InputVerdict verdict = judge_input(*interval);
-  return results::Input{.threads = done.threads,
-                        .images = done.images_prepared,
-                        .bytes = static_cast<std::int64_t>(done.record_bytes),
-                        .seekable = done.seekable_images,
-                        .reading = seconds_of(done.reading),
-                        .preparing = seconds_of(done.preparing),
-                        .parse = std::chrono::duration<double>(done.parse_busy).count(),
-                        .decode = std::chrono::duration<double>(done.decode_busy).count(),
-                        .resize = std::chrono::duration<double>(done.resize_busy).count(),
-                        .bound = std::string(name_of(verdict.bound)),
-                        .device_images_per_sec = verdict.device_images_per_second,
-                        .input_images_per_sec = verdict.input_images_per_second};
-}
-
 std::string data_of(const Workload& workload) {
   if (workload.input.file) {
     return "file";
   }
-  return std::string(workload.synthetic() ? "synthetic" : workload.dataset->format);
+  return std::string(
+      workload.synthetic() ? "synthetic" : data_format(*workload.dataset, *workload.input.dataset));
 }
 
 Captured<results::Storage> storage_of(const Workload& workload, const SystemFiles& files) {
@@ -435,7 +386,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
   }
   record.workload.warmup = session.warmup_steps;
   add_dataset(record.dataset, measured.input);
-  record.input = input_of(settings, session, measured.processors);
+  record.input = input_record(settings, session, measured.processors);
   record.load.after = capture_load(files);
   add_losses(record, measured.times_before, files);
   record.time.end_utc = std::chrono::system_clock::now();

@@ -36,6 +36,12 @@ void print_input_bound(const RunSettings& settings, const SessionResult& session
   }
 }
 
+void warn_of_bad_records(const BadRecordCounts& counts, std::ostream& err) {
+  if (counts.total() > 0) {
+    err << stderr_line::warning << "skipped " << describe(counts) << "\n";
+  }
+}
+
 void print_input_times(const RunSettings& settings, const SessionResult& session,
                        std::ostream& out) {
   const auto interval = input_interval(settings, session, 1);

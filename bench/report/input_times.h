@@ -17,6 +17,9 @@ std::optional<InputInterval> input_interval(const RunSettings& settings,
 void print_input_bound(const RunSettings& settings, const SessionResult& session, int processors,
                        std::ostream& err);
 
+/// Warns of skipped bad records, if any.
+void warn_of_bad_records(const BadRecordCounts& counts, std::ostream& err);
+
 /// Prints a table of the input's threads and stages; nothing without an interval.
 void print_input_times(const RunSettings& settings, const SessionResult& session,
                        std::ostream& out);

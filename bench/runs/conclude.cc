@@ -30,6 +30,7 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
     err << stderr_line::skipped_updates << session.skipped_updates
         << ", because gradients were not finite; each time bench halved the loss scale\n";
   }
+  warn_of_bad_records(session.input.bad_records, err);
   if (session.steps.empty()) {
     return;
   }

@@ -96,6 +96,9 @@ std::optional<report::Accuracies> Evaluator::evaluate_now(Towers& training, std:
                                             .clock = host_.clock,
                                             .out = host_.streams.out,
                                             .interrupted = [&] { return host_.end_asked(); }});
+  if (const BadRecordCounts bad = input->statistics().bad_records; bad.total() > 0) {
+    LOG(WARNING) << "warning: the evaluation skipped " << describe(bad);
+  }
   if (result.interrupted || result.counts.images == 0) {
     return std::nullopt;
   }

@@ -112,7 +112,8 @@ class Cifar10Worker final : public SampleWorker {
   [[nodiscard]] std::int32_t read_label(const Record& record) const {
     const std::int32_t label = static_cast<unsigned char>(record.data().front());
     if (label < spec_.first_label || label - spec_.first_label >= spec_.num_classes) {
-      throw DataError(
+      throw BadRecordError(
+          BadRecord::label,
           fmt::format("{}, offset {}: label {} is out of range; {} to {} are accepted; CIFAR-10 "
                       "labels are 0 to 9",
                       *record.file, record.offset, label, spec_.first_label,
@@ -176,8 +177,6 @@ void check_input(const InputSpec& spec, const DatasetOptions& options) {
   }
 }
 
-}  // namespace
-
 /// The message gives the remedy if the folder holds the Python version.
 std::vector<std::string> find_cifar10_files(const std::string& data_dir, bool training) {
   const char* const python_version = training ? "data_batch_1" : "test_batch";
@@ -194,6 +193,16 @@ std::vector<std::string> find_cifar10_files(const std::string& data_dir, bool tr
   return find_matching_files(data_dir, training ? "data_batch_*.bin" : "test_batch.bin");
 }
 
+}  // namespace
+
+void check_cifar10_files(const std::string& data_dir, bool training) {
+  find_cifar10_files(data_dir, training);
+}
+
+std::size_t cifar10_record_memory(const DatasetOptions& options) {
+  return total_bytes(find_cifar10_files(options.data_dir, options.training));
+}
+
 std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
                                                 const DatasetOptions& options,
                                                 std::shared_ptr<HostAllocator> allocator) {
@@ -202,7 +211,7 @@ std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
   const std::vector<Record> records = read_records(files);
   const bool distort = options.training && options.distortions;
   const auto make_worker = [&] { return std::make_unique<Cifar10Worker>(spec, distort); };
-  const auto make_order = [records, options, seed = spec.seed, start = spec.start] {
+  const auto make_order = [records, options, seed = spec.seed, start = spec.start](ReaderPool*) {
     std::unique_ptr<RecordStream> stream = std::make_unique<RecordsInMemory>(records);
     if (options.repeat_cached_sample) {
       stream = repeat_first_record(std::move(stream));
@@ -222,7 +231,8 @@ std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
                     .num_slots = options.prefetch_batches,
                     .shards = static_cast<std::int64_t>(files.size()),
                     .shard_bytes = total_bytes(files),
-                    .records = static_cast<std::int64_t>(records.size())},
+                    .records = static_cast<std::int64_t>(records.size()),
+                    .bad_records = options.bad_records},
       make_order, make_worker, allocator != nullptr ? std::move(allocator) : make_host_allocator());
 }
 

@@ -12,7 +12,8 @@
 namespace bench {
 
 #define BENCH_DATASET(dataset, word, ...)                                                   \
-  std::vector<std::string> find_##word##_files(const std::string&, bool);                   \
+  void check_##word##_files(const std::string&, bool);                                      \
+  std::size_t word##_record_memory(const DatasetOptions&);                                  \
   std::unique_ptr<InputSource> make_##word##_input(const InputSpec&, const DatasetOptions&, \
                                                    std::shared_ptr<HostAllocator>);
 #define BENCH_KNOWN_DATASET(dataset, ...)
@@ -22,10 +23,11 @@ namespace bench {
 
 namespace {
 
-#define BENCH_DATASET(dataset, word, ...)    \
-  Dataset{.name = dataset,                   \
-          __VA_ARGS__,                       \
-          .find_files = find_##word##_files, \
+#define BENCH_DATASET(dataset, word, ...)        \
+  Dataset{.name = dataset,                       \
+          __VA_ARGS__,                           \
+          .check_files = check_##word##_files,   \
+          .record_memory = word##_record_memory, \
           .make_input = make_##word##_input},
 #define BENCH_KNOWN_DATASET(dataset, ...) Dataset{.name = dataset, __VA_ARGS__},
 constexpr auto kDatasets = std::to_array<Dataset>({
@@ -80,9 +82,19 @@ void check_data_folder(const std::string& data_dir) {
   require_folder(data_dir, "the files of " + built);
 }
 
+std::string_view data_format(const Dataset& dataset, const DatasetOptions& options) {
+  const bool without_shards = dataset.format == "tfrecord" &&
+                              list_shards(options.data_dir, shard_prefix(options.training)).empty();
+  return without_shards ? "jpeg_files" : dataset.format;
+}
+
 void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training) {
   require_built(dataset);
-  dataset.find_files(data_dir, training);
+  dataset.check_files(data_dir, training);
+}
+
+std::size_t record_memory(const Dataset& dataset, const DatasetOptions& options) {
+  return dataset.record_memory != nullptr ? dataset.record_memory(options) : 0;
 }
 
 std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,

@@ -24,8 +24,10 @@ struct Dataset {
   /// True if the files' labels count from 1, so that 0, the background, never occurs.
   bool background_label = false;
   std::string_view format = {};  ///< of the files, for the run's record
-  /// Returns the subset's files, sorted; throws UsageError if there are not any.
-  std::vector<std::string> (*find_files)(const std::string& data_dir, bool training) = nullptr;
+  /// Throws UsageError unless the folder has files of the subset.
+  void (*check_files)(const std::string& data_dir, bool training) = nullptr;
+  /// See record_memory().
+  std::size_t (*record_memory)(const DatasetOptions&) = nullptr;
   MakeInput make_input = nullptr;  ///< null: the name is known, but real data are not built yet
 
   [[nodiscard]] std::int64_t examples(bool training) const {
@@ -42,9 +44,18 @@ const Dataset& dataset_named(std::string_view name);
 /// Throws UsageError unless `data_dir` is a folder; does not look inside.
 void check_data_folder(const std::string& data_dir);
 
+/// The format of the files in the folder: that of the dataset, or jpeg_files for a folder per
+/// class.
+std::string_view data_format(const Dataset& dataset, const DatasetOptions& options);
+
 /// Throws the UsageError that make_dataset_input would throw for a missing or empty folder or for a
 /// dataset that is not built yet. Opens no files.
 void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training);
+
+/// The memory for the records that the input of one process keeps: its shuffle buffer or its cache.
+/// The size of the buffer's records is that of the first ones in some files. What cannot be read
+/// counts as empty.
+std::size_t record_memory(const Dataset& dataset, const DatasetOptions& options);
 
 /// Returns the dataset's input; throws UsageError if the dataset is not built yet.
 std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,

@@ -1,12 +1,15 @@
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/base/errors.h"
 #include "models/base/threads.h"
+#include "pipeline/datasets/class_folders.h"
 #include "pipeline/formats/example_scanner.h"
 #include "pipeline/formats/tfrecord.h"
+#include "pipeline/formats/tfrecord_reader.h"
 #include "pipeline/input.h"
 #include "pipeline/stages/batch_loader.h"
 #include "pipeline/stages/cpu_clock.h"
@@ -39,8 +42,11 @@ class ImagenetWorker final : public SampleWorker {
     try {
       return prepare_record(sample, image, label);
     } catch (const DataError& error) {
-      throw DataError(fmt::format("{}, offset {}: {}", *sample.record.file, sample.record.offset,
-                                  error.what()));
+      const std::string& file = *sample.record.file;
+      throw BadRecordError(reason_, sample.record.label != kLabelInside
+                                        ? fmt::format("{}: {}", file, error.what())
+                                        : fmt::format("{}, offset {}: {}", file,
+                                                      sample.record.offset, error.what()));
     }
   }
 
@@ -51,11 +57,8 @@ class ImagenetWorker final : public SampleWorker {
       return cost;
     }
     CpuLap clock;
-    check_data_crc(sample.record.data(), sample.record.masked_crc);
-    scanner_.scan(sample.record.data());
-    *label = read_label();
-    const std::string_view jpeg = read_image();
-    read_boxes();
+    const std::string_view jpeg = parse(sample.record, label);
+    reason_ = BadRecord::image;
     cost.parse = clock.lap();
     if (last_stage_ == InputStage::parse) {
       return cost;
@@ -80,7 +83,23 @@ class ImagenetWorker final : public SampleWorker {
     return cost;
   }
 
-  [[nodiscard]] std::int32_t read_label() const {
+  /// Returns the JPEG; fills the label and boxes_.
+  std::string_view parse(const Record& record, std::int32_t* label) {
+    if (record.label != kLabelInside) {
+      boxes_.clear();
+      *label = record.label - first_label_;
+      return record.data();
+    }
+    reason_ = BadRecord::checksum;
+    check_data_crc(record.data(), record.masked_crc);
+    reason_ = BadRecord::fields;
+    scanner_.scan(record.data());
+    *label = read_label();
+    read_boxes();
+    return read_image();
+  }
+
+  std::int32_t read_label() {
     const FeatureView& feature = scanner_.feature(kLabel);
     if (feature.kind == FeatureView::Kind::none) {
       throw DataError("image/class/label is missing");
@@ -91,6 +110,7 @@ class ImagenetWorker final : public SampleWorker {
     const std::int64_t label = feature.ints.front();
     const std::int64_t last_label = std::int64_t{first_label_} + num_classes_ - 1;
     if (label < first_label_ || label > last_label) {
+      reason_ = BadRecord::label;
       if (const std::int64_t classes = larger_network_for(label, last_label)) {
         throw DataError(fmt::format(
             "label {} is out of range; {} to {} are accepted; use --num_classes={} to accept it",
@@ -153,6 +173,8 @@ class ImagenetWorker final : public SampleWorker {
     }
   }
 
+  /// Why the record is bad if the current step throws.
+  BadRecord reason_ = BadRecord::fields;
   InputStage last_stage_;
   bool use_boxes_;
   std::uint64_t seed_;
@@ -190,6 +212,119 @@ void check_input(const InputSpec& spec, const DatasetOptions& options) {
 
 int threads_to_use(int asked) { return asked > 0 ? asked : usable_processors(); }
 
+/// The files of a subset: shards, or else images.
+struct ImagenetFiles {
+  std::vector<std::string> shards;
+  std::vector<ClassFolder> classes;
+
+  [[nodiscard]] std::int64_t images() const {
+    return std::accumulate(classes.begin(), classes.end(), std::int64_t{0},
+                           [](std::int64_t sum, const ClassFolder& folder) {
+                             return sum + std::ssize(folder.images);
+                           });
+  }
+};
+
+/// Throws UsageError if there are neither shards nor folders with JPEGs.
+std::string require_class_folders(const std::string& data_dir, bool training) {
+  if (auto folder = find_class_folders(data_dir, training)) {
+    return *folder;
+  }
+  throw UsageError(fmt::format(
+      "--data_dir={}: the folder contains neither shards ({}-*-of-*) nor a folder of JPEGs per "
+      "class, which may be in a folder {}",
+      data_dir, shard_prefix(training), training ? "train" : "val"));
+}
+
+ImagenetFiles find_files(const std::string& data_dir, bool training, const InputSpec& spec) {
+  ImagenetFiles files{.shards = list_shards(data_dir, shard_prefix(training)), .classes = {}};
+  if (!files.shards.empty()) {
+    return files;
+  }
+  files.classes = list_class_folders(require_class_folders(data_dir, training));
+  std::erase_if(files.classes, [](const ClassFolder& folder) { return folder.images.empty(); });
+  // Labels count from 1.
+  const std::int64_t needed = std::ssize(files.classes) + 1 - spec.first_label;
+  if (needed > spec.num_classes) {
+    throw UsageError(
+        fmt::format("--data_dir={}: the folder contains {} classes; use --num_classes={}", data_dir,
+                    files.classes.size(), std::ssize(files.classes) + 1));
+  }
+  return files;
+}
+
+/// The records of a subset, epoch by epoch.
+std::unique_ptr<RecordStream> stream_of(const ImagenetFiles& files,
+                                        const InterleaveOptions& options,
+                                        const DatasetOptions& dataset) {
+  std::unique_ptr<RecordStream> stream;
+  if (!files.shards.empty()) {
+    stream = interleave_shards(files.shards, options);
+  } else {
+    stream = stream_images(files.classes);
+    if (options.load && (dataset.use_caching || dataset.repeat_cached_sample)) {
+      stream = load_records(std::move(stream), options.skip_bad_files);
+    }
+  }
+  if (dataset.repeat_cached_sample) {
+    stream = repeat_first_record(std::move(stream));
+  }
+  return dataset.use_caching ? cache_records(std::move(stream)) : std::move(stream);
+}
+
+/// The memory for a record in addition to its data: the record itself, and the allocation of its
+/// data.
+constexpr std::uint64_t kBytesAroundRecord = sizeof(Record) + 32;
+
+/// The mean size of the first records of some shards; 0 if none can be read.
+std::uint64_t typical_record_bytes(const std::vector<std::string>& shards) {
+  constexpr std::size_t kShards = 10;
+  constexpr int kRecords = 20;
+  std::uint64_t bytes = 0;
+  std::uint64_t records = 0;
+  const std::size_t step = std::max<std::size_t>(shards.size() / kShards, 1);
+  for (std::size_t i = 0; i < shards.size(); i += step) {
+    try {
+      TfRecordReader reader(shards[i], TfRecordReader::kNoBlocks);
+      for (int n = 0; n < kRecords; ++n) {
+        const auto place = reader.skip();
+        if (!place) {
+          break;
+        }
+        bytes += place->bytes;
+        ++records;
+      }
+    } catch (const DataError&) {
+      // The run will report it.
+      continue;
+    }
+  }
+  return records > 0 ? bytes / records : 0;
+}
+
+/// True if the first shard can be read and is compressed, as usually all are then.
+bool are_compressed(const std::vector<std::string>& shards) {
+  try {
+    return !shards.empty() && TfRecordReader(shards.front()).is_compressed();
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
+/// The total size of the images in class folders.
+std::uint64_t image_file_bytes(const DatasetOptions& options) {
+  std::uint64_t bytes = 0;
+  if (const auto root = find_class_folders(options.data_dir, options.training)) {
+    for (const ClassFolder& folder : list_class_folders(*root)) {
+      bytes += total_bytes(folder.images) + folder.images.size() * kBytesAroundRecord;
+    }
+  }
+  return bytes;
+}
+
+/// Files of one image each need several readers, because opening each costs time.
+constexpr int kImageReaders = 4;
+
 }  // namespace
 
 bool fits_u8_slots(const DatasetOptions& options) {
@@ -200,15 +335,34 @@ bool fits_u8_slots(const DatasetOptions& options) {
          options.scaling == PixelScaling::symmetric && !options.distortions;
 }
 
-std::vector<std::string> find_imagenet_files(const std::string& data_dir, bool training) {
-  return find_shards(data_dir, shard_prefix(training));
+void check_imagenet_files(const std::string& data_dir, bool training) {
+  if (list_shards(data_dir, shard_prefix(training)).empty()) {
+    require_class_folders(data_dir, training);
+  }
+}
+
+std::size_t imagenet_record_memory(const DatasetOptions& options) {
+  // A repeated record is the only one.
+  if (options.repeat_cached_sample || !(options.training || options.use_caching)) {
+    return 0;
+  }
+  const std::vector<std::string> shards =
+      list_shards(options.data_dir, shard_prefix(options.training));
+  if (shards.empty()) {
+    return options.use_caching ? image_file_bytes(options) : 0;
+  }
+  const std::uint64_t all = total_bytes(shards);
+  return options.use_caching
+             ? all
+             : std::min(all, static_cast<std::uint64_t>(options.shuffle_buffer) *
+                                 (typical_record_bytes(shards) + kBytesAroundRecord));
 }
 
 std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
                                                  const DatasetOptions& options,
                                                  std::shared_ptr<HostAllocator> allocator) {
   check_input(spec, options);
-  const auto shards = find_imagenet_files(options.data_dir, options.training);
+  const ImagenetFiles files = find_files(options.data_dir, options.training, spec);
 
   const PreprocessOptions preprocess{
       .output = {.width = static_cast<int>(spec.width), .height = static_cast<int>(spec.height)},
@@ -220,35 +374,38 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
       .distort_colors = options.distortions,
       .distort_in_yiq = options.distort_in_yiq,
       .dct = options.accurate_dct ? DctMethod::accurate : DctMethod::fast,
-      .fused = options.fuse_decode_and_crop};
+      .fused = options.fuse_decode_and_crop,
+      .max_image_pixels = options.max_image_pixels};
   const auto make_worker = [&] {
     return std::make_unique<ImagenetWorker>(spec, preprocess, options);
   };
   // A cache holds all images, because a process gets different ones in each epoch.
-  const bool load_all =
-      spec.batch == spec.images_of_all() || options.use_caching || options.repeat_cached_sample;
+  // Compressed shards cannot be read from the middle.
+  const bool load_all = spec.batch == spec.images_of_all() || options.use_caching ||
+                        options.repeat_cached_sample || are_compressed(files.shards);
   // A cache and a repeated record are made in the first epoch, wherever the run continues.
   const bool keeps_first = options.use_caching || options.repeat_cached_sample;
-  const auto make_order = [shards, options, load_all, keeps_first, seed = spec.seed,
-                           start = spec.start] {
+  const std::int64_t images = files.images();
+  const auto make_order = [files, options, load_all, keeps_first, images, seed = spec.seed,
+                           start = spec.start](ReaderPool* readers) {
     const InputPosition first = keeps_first ? InputPosition{} : start;
-    auto stream =
-        interleave_shards(shards, {.seed = seed,
-                                   .shuffle_files = options.training,
-                                   .cycle_length = options.interleave_cycle,
-                                   .load = load_all,
-                                   .first_epoch = static_cast<std::uint64_t>(first.epoch),
-                                   .without_bytes = static_cast<std::uint64_t>(first.index)});
-    if (options.repeat_cached_sample) {
-      stream = repeat_first_record(std::move(stream));
-    }
-    if (options.use_caching) {
-      stream = cache_records(std::move(stream));
-    }
-    const int capacity = options.training ? options.shuffle_buffer : 1;
-    return std::make_unique<SampleOrder>(std::move(stream), static_cast<std::size_t>(capacity),
-                                         seed, start);
+    auto stream = stream_of(files,
+                            {.seed = seed,
+                             .shuffle_files = options.training,
+                             .cycle_length = options.interleave_cycle,
+                             .load = load_all,
+                             .skip_bad_files = options.bad_records.skip,
+                             .readers = readers,
+                             .first_epoch = static_cast<std::uint64_t>(first.epoch),
+                             .without_bytes = static_cast<std::uint64_t>(first.index)},
+                            options);
+    // Images that are not read yet are shuffled as a whole.
+    const std::int64_t shuffled =
+        std::max<std::int64_t>(options.shuffle_buffer, options.use_caching ? 0 : images);
+    return std::make_unique<SampleOrder>(
+        std::move(stream), static_cast<std::size_t>(options.training ? shuffled : 1), seed, start);
   };
+  const int usual_readers = files.shards.empty() ? kImageReaders : 1;
   return std::make_unique<BatchLoader>(
       LoaderOptions{.batch = spec.batch,
                     .global_batch = spec.global_batch,
@@ -257,8 +414,11 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
                     .type = spec.type,
                     .num_threads = threads_to_use(options.num_threads),
                     .num_slots = options.prefetch_batches,
-                    .shards = static_cast<std::int64_t>(shards.size()),
-                    .shard_bytes = total_bytes(shards)},
+                    .num_readers = options.num_readers > 0 ? options.num_readers : usual_readers,
+                    .shards = std::ssize(files.shards) + images,
+                    .shard_bytes = total_bytes(files.shards),
+                    .records = images,
+                    .bad_records = options.bad_records},
       make_order, make_worker, allocator != nullptr ? std::move(allocator) : make_host_allocator());
 }
 

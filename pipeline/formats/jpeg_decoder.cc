@@ -113,6 +113,8 @@ struct JpegDecoder::State {
   jpeg_progress_mgr progress{};
   J_DCT_METHOD dct = JDCT_ISLOW;
   std::vector<std::uint32_t> pixels;
+  std::int64_t most_pixels = 0;
+  std::int64_t most_pixels_in_scans = 0;
   std::int64_t warnings = 0;
   std::int64_t seekable = 0;
   std::string_view jpeg{};  ///< as opened
@@ -157,8 +159,11 @@ struct JpegDecoder::State {
   }
 };
 
-JpegDecoder::JpegDecoder(DctMethod dct) : state_(std::make_unique<State>()) {
+JpegDecoder::JpegDecoder(DctMethod dct, std::optional<std::int64_t> most_pixels)
+    : state_(std::make_unique<State>()) {
   State& state = *state_;
+  state.most_pixels = most_pixels.value_or(kMostPixels);
+  state.most_pixels_in_scans = most_pixels.value_or(kMostPixelsInScans);
   state.dct = dct == DctMethod::fast ? JDCT_IFAST : JDCT_ISLOW;
   prepare(state.errors);
   state.info.err = &state.errors.base;
@@ -189,11 +194,13 @@ JpegHeader JpegDecoder::open(std::string_view jpeg) {
   }
   const std::int64_t pixels = std::int64_t{state.info.image_width} * state.info.image_height;
   const bool in_scans = jpeg_has_multiple_scans(&state.info) != 0;
-  const std::int64_t most = in_scans ? kMostPixelsInScans : kMostPixels;
+  const std::int64_t most = in_scans ? state.most_pixels_in_scans : state.most_pixels;
   if (pixels > most) {
-    throw DataError(fmt::format("the JPEG{} has {} x {} pixels; at most {} pixels are accepted",
-                                in_scans ? " is progressive and" : "", state.info.image_width,
-                                state.info.image_height, most));
+    throw DataError(
+        fmt::format("the JPEG{} has {} x {} pixels; at most {} are accepted "
+                    "(--max_image_pixels)",
+                    in_scans ? " is progressive and" : "", state.info.image_width,
+                    state.info.image_height, most));
   }
   return {.width = static_cast<int>(state.info.image_width),
           .height = static_cast<int>(state.info.image_height),

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "pipeline/formats/rgbx_image.h"
@@ -28,7 +29,8 @@ class JpegDecoder {
   /// coefficients in memory, up to 6 bytes per pixel.
   static constexpr std::int64_t kMostPixelsInScans = std::int64_t{1} << 25U;
 
-  explicit JpegDecoder(DctMethod dct);
+  /// `most_pixels` replaces both limits.
+  explicit JpegDecoder(DctMethod dct, std::optional<std::int64_t> most_pixels = {});
   ~JpegDecoder();
   JpegDecoder(JpegDecoder&&) = delete;
   JpegDecoder& operator=(JpegDecoder&&) = delete;

@@ -1,12 +1,10 @@
 #include "pipeline/formats/tfrecord_reader.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -25,21 +23,11 @@ T load(const char* bytes) {
   return value;
 }
 
-/// The size of an open file; `fallback` if it is unknown.
-std::uint64_t size_of(int file, std::uint64_t fallback) {
-  struct stat status {};
-  return ::fstat(file, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : fallback;
-}
+/// The largest record in a compressed file, whose size does not bound it.
+constexpr std::uint64_t kMostInCompressedFile = std::uint64_t{1} << 30U;
 
 /// What a file seems to be that is not a TFRecord, by its first bytes; "" if that is unknown.
 std::string_view kind_of(std::string_view start) {
-  if (start.starts_with("\x1f\x8b\x08")) {
-    return "it is a gzip file; only uncompressed TFRecords are accepted";
-  }
-  if (start.starts_with("\x78\x01") || start.starts_with("\x78\x9c") ||
-      start.starts_with("\x78\xda")) {
-    return "it seems to be compressed by zlib; only uncompressed TFRecords are accepted";
-  }
   if (start.starts_with("version http")) {
     return "it seems to be a pointer of git-lfs; get the file itself with git lfs pull";
   }
@@ -65,24 +53,34 @@ void check_data_crc(std::string_view data, std::uint32_t stored_masked_crc) {
 }
 
 TfRecordReader::TfRecordReader(std::string path, std::size_t block_bytes)
-    : path_(std::move(path)), block_bytes_(block_bytes) {
-  // Without O_NONBLOCK, a pipe without a writer would block the thread here.
-  file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat status {};
-  const bool known = file_ >= 0 && ::fstat(file_, &status) == 0;
-  if (!known || !S_ISREG(status.st_mode)) {
-    const std::string reason = known ? "it is not a regular file" : std::strerror(errno);
-    if (file_ >= 0) {
-      ::close(file_);
-    }
-    throw DataError(fmt::format("{}: cannot read the file: {}", path_, reason));
+    : file_(std::move(path)), file_bytes_(file_.size()), block_bytes_(block_bytes) {
+  if (const auto compression = compression_of_file()) {
+    compression_ = *compression;
+    restart();
   }
-  file_bytes_ = static_cast<std::uint64_t>(status.st_size);
-  ::posix_fadvise(file_, 0, 0,
-                  block_bytes_ == kNoBlocks ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL);
+  file_.advise(block_bytes_ == kNoBlocks ? POSIX_FADV_RANDOM : POSIX_FADV_SEQUENTIAL);
 }
 
-TfRecordReader::~TfRecordReader() { ::close(file_); }
+std::optional<Compression> TfRecordReader::compression_of_file() const {
+  std::array<char, kTfRecordHeaderBytes> start{};
+  const std::size_t count = file_.read(start.data(), start.size(), 0);
+  // A record of a certain length begins like a compressed file.
+  const bool is_header = count == start.size() && load<std::uint32_t>(start.data() + 8) ==
+                                                      mask_crc(crc32c({start.data(), 8}));
+  return is_header ? std::nullopt : compression_of({start.data(), count});
+}
+
+void TfRecordReader::restart() {
+  compressed_ = std::make_unique<CompressedFile>(file_, *compression_);
+  begin_ = end_ = 0;
+  file_position_ = 0;
+  offset_ = 0;
+}
+
+std::size_t TfRecordReader::read(char* to, std::size_t bytes) {
+  return compressed_ != nullptr ? compressed_->read(to, bytes)
+                                : file_.read(to, bytes, file_position_);
+}
 
 bool TfRecordReader::fill(std::size_t bytes) {
   if (buffered() >= bytes) {
@@ -100,24 +98,15 @@ bool TfRecordReader::fill(std::size_t bytes) {
   end_ -= begin_;
   begin_ = 0;
   while (buffered() < bytes) {
-    const ssize_t count =
-        ::pread(file_, buffer_.get() + end_, capacity_ - end_, static_cast<off_t>(file_position_));
-    if (count < 0 && errno == EINTR) {
-      continue;
-    }
-    if (count < 0) {
-      throw DataError(fmt::format("{}, offset {}: cannot read the file: {}", path_, file_position_,
-                                  std::strerror(errno)));
-    }
+    const std::size_t count = read(buffer_.get() + end_, capacity_ - end_);
     if (count == 0) {
       return false;
     }
-    end_ += static_cast<std::size_t>(count);
-    file_position_ += static_cast<std::uint64_t>(count);
+    end_ += count;
+    file_position_ += count;
   }
-  if (block_bytes_ != kNoBlocks) {
-    ::posix_fadvise(file_, static_cast<off_t>(file_position_), static_cast<off_t>(block_bytes_),
-                    POSIX_FADV_WILLNEED);
+  if (block_bytes_ != kNoBlocks && compressed_ == nullptr) {
+    file_.advise(POSIX_FADV_WILLNEED, file_position_, block_bytes_);
   }
   return true;
 }
@@ -129,23 +118,28 @@ std::uint64_t TfRecordReader::bytes_left() const {
 std::string TfRecordReader::header_mismatch() const {
   const std::string_view start(buffer_.get() + begin_, kTfRecordHeaderBytes);
   if (const std::string_view kind = offset_ == 0 ? kind_of(start) : ""; !kind.empty()) {
-    return fmt::format("{}, offset 0: this is not a TFRecord: {}", path_, kind);
+    return fmt::format("{}, offset 0: this is not a TFRecord: {}", file_.path(), kind);
   }
   if (offset_ == 0) {
     return fmt::format(
         "{}, offset 0: this is not a TFRecord: the checksum of the first record's length does not "
         "match",
-        path_);
+        file_.path());
   }
   return fmt::format("{}, offset {}: corrupted record: the checksum of its length does not match",
-                     path_, offset_);
+                     file_.path(), offset_);
 }
 
 DataError TfRecordReader::truncated(std::uint64_t size) const {
-  const std::uint64_t now = size_of(file_, file_bytes_);  // The file may have shrunk.
+  if (compressed_ != nullptr) {
+    return DataError(fmt::format(
+        "{}, offset {} of the decompressed data: truncated record: they have {} of its {} bytes",
+        file_.path(), offset_, buffered(), size));
+  }
+  const std::uint64_t now = file_.size();  // The file may have shrunk.
   const std::uint64_t left = now > offset_ ? now - offset_ : 0;
   return DataError(fmt::format("{}, offset {}: truncated record: the file has {} of its {} bytes",
-                               path_, offset_, left, size));
+                               file_.path(), offset_, left, size));
 }
 
 std::optional<std::uint64_t> TfRecordReader::read_size() {
@@ -165,10 +159,20 @@ std::optional<std::uint64_t> TfRecordReader::read_size() {
   if (size < length) {
     throw DataError(fmt::format(
         "{}, offset {}: truncated record: its length is {} bytes, more than any file can hold",
-        path_, offset_, length));
+        file_.path(), offset_, length));
+  }
+  if (compressed_ != nullptr) {
+    if (size > kMostInCompressedFile) {
+      throw DataError(
+          fmt::format("{}, offset {} of the decompressed data: a record has {} bytes; at most {} "
+                      "are accepted in "
+                      "a compressed file",
+                      file_.path(), offset_, size, kMostInCompressedFile));
+    }
+    return size;
   }
   if (size > bytes_left()) {
-    file_bytes_ = size_of(file_, file_bytes_);
+    file_bytes_ = file_.size();
   }
   if (size > bytes_left()) {
     throw truncated(size);
@@ -205,6 +209,10 @@ std::optional<TfRecordPlace> TfRecordReader::skip() {
 }
 
 void TfRecordReader::seek(std::uint64_t offset) {
+  if (compressed_ != nullptr) {
+    seek_decompressed(offset);
+    return;
+  }
   if (offset >= offset_ && offset - offset_ <= buffered()) {
     begin_ += offset - offset_;
   } else {
@@ -212,6 +220,25 @@ void TfRecordReader::seek(std::uint64_t offset) {
     file_position_ = offset;
   }
   offset_ = offset;
+}
+
+void TfRecordReader::seek_decompressed(std::uint64_t offset) {
+  if (offset < offset_) {
+    restart();
+  }
+  while (offset_ < offset) {
+    constexpr std::uint64_t kStep = std::uint64_t{1} << 16U;
+    const std::uint64_t left = offset - offset_;
+    if (buffered() == 0 && !fill(std::min(left, kStep))) {
+      // The data end before; the next read will report it.
+      offset_ += buffered();
+      begin_ = end_;
+      return;
+    }
+    const std::uint64_t skipped = std::min<std::uint64_t>(left, buffered());
+    begin_ += skipped;
+    offset_ += skipped;
+  }
 }
 
 }  // namespace bench

@@ -7,11 +7,15 @@
 #include <string>
 
 #include "models/base/errors.h"
+#include "pipeline/formats/compressed_file.h"
+#include "pipeline/formats/input_file.h"
 #include "pipeline/formats/tfrecord.h"
 
 namespace bench {
 
-/// Reads one TFRecord file with pread, in blocks from front to back, or single records anywhere.
+/// Reads one TFRecord file, in blocks from front to back, or single records anywhere. The file may
+/// be compressed as a whole by gzip or zlib. Offsets are then those of the decompressed data, and
+/// seek() decompresses all that precedes.
 class TfRecordReader {
  public:
   static constexpr std::size_t kDefaultBlockBytes = std::size_t{1} << 20U;
@@ -20,7 +24,7 @@ class TfRecordReader {
 
   /// Opens `path`; throws DataError that names it if it cannot be read or is not an ordinary file.
   explicit TfRecordReader(std::string path, std::size_t block_bytes = kDefaultBlockBytes);
-  ~TfRecordReader();
+  ~TfRecordReader() = default;
   TfRecordReader(TfRecordReader&&) = delete;
   TfRecordReader& operator=(TfRecordReader&&) = delete;
 
@@ -33,10 +37,17 @@ class TfRecordReader {
   std::optional<TfRecordPlace> skip();
   /// Continues at a record's first byte.
   void seek(std::uint64_t offset);
+  [[nodiscard]] bool is_compressed() const { return compressed_ != nullptr; }
   /// The first byte of the next record.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
 
  private:
+  [[nodiscard]] std::optional<Compression> compression_of_file() const;
+  /// Continues at the beginning of the decompressed data.
+  void restart();
+  void seek_decompressed(std::uint64_t offset);
+  /// Reads the bytes that follow the buffer; 0 at the end.
+  std::size_t read(char* to, std::size_t bytes);
   /// The record's bytes with header and footer; nothing at a clean end of file. Throws DataError.
   std::optional<std::uint64_t> read_size();
   [[nodiscard]] DataError truncated(std::uint64_t size) const;
@@ -47,8 +58,10 @@ class TfRecordReader {
   [[nodiscard]] std::size_t buffered() const { return end_ - begin_; }
   [[nodiscard]] std::string header_mismatch() const;
 
-  std::string path_;
-  int file_ = -1;
+  InputFile file_;
+  std::optional<Compression> compression_;
+  /// Null unless the file is compressed.
+  std::unique_ptr<CompressedFile> compressed_;
   std::uint64_t file_bytes_ = 0;
   std::uint64_t file_position_ = 0;
   std::size_t block_bytes_;

@@ -1,6 +1,9 @@
 #include "pipeline/stages/batch_loader.h"
 
 #include <algorithm>
+#include <cstring>
+#include <deque>
+#include <future>
 #include <utility>
 
 #include "models/base/errors.h"
@@ -25,32 +28,118 @@ struct OwnRows {
   }
 };
 
-void read_samples(TaskQueue& queue, const BatchLoader::MakeOrder& make_order, const OwnRows& own) {
-  ThreadClock clock;
-  std::unique_ptr<SampleOrder> order;
-  std::int64_t image = 0;  // of all processes
-  bool goes_on = true;
-  for (std::int64_t position = 0; goes_on; ++position) {
-    SampleTask task{.sample = {}, .position = position, .error = nullptr};
+std::size_t image_bytes(const LoaderOptions& options) {
+  return static_cast<std::size_t>(options.image_elements) *
+         (options.type == SlotType::u8 ? sizeof(std::uint8_t) : sizeof(float));
+}
+
+std::optional<BadRecordError> bad_record_in(const std::exception_ptr& error) {
+  if (error == nullptr) {
+    return std::nullopt;
+  }
+  try {
+    std::rethrow_exception(error);
+  } catch (const BadRecordError& bad) {
+    return bad;
+  } catch (...) {
+    return std::nullopt;
+  }
+}
+
+/// Draws this process's samples and reads them.
+class SampleReader {
+ public:
+  SampleReader(const BatchLoader::MakeOrder& make_order, ReaderPool* pool, const OwnRows& own,
+               bool skips_bad)
+      : make_order_(make_order), pool_(pool), own_(own), skips_bad_(skips_bad) {}
+
+  /// The next task. One with an error is the last one.
+  SampleTask next() {
+    const std::size_t ahead = pool_ != nullptr ? 2 * static_cast<std::size_t>(pool_->threads()) : 1;
+    while (!ended_ && started_.size() < ahead) {
+      start();
+    }
+    Started first = std::move(started_.front());
+    started_.pop_front();
+    if (first.loading.valid()) {
+      first.loading.wait();
+    }
+    return std::move(*first.task);
+  }
+
+ private:
+  /// A task whose record may still be read.
+  struct Started {
+    std::shared_ptr<SampleTask> task;
+    std::future<void> loading;
+  };
+
+  void start() {
+    const auto task = std::make_shared<SampleTask>();
+    task->position = position_++;
     try {
-      if (order == nullptr) {
-        order = make_order();
+      task->sample = draw();
+    } catch (...) {
+      task->error = std::current_exception();
+      ended_ = true;
+    }
+    Started started{.task = task, .loading = {}};
+    if (task->error == nullptr) {
+      if (pool_ != nullptr && task->sample.record.bytes == nullptr) {
+        started.loading = pool_->run([task, skips_bad = skips_bad_] { read(*task, skips_bad); });
+      } else {
+        read(*task, skips_bad_);
+        ended_ = task->error != nullptr;
       }
-      for (; !own.contain(image); ++image) {
-        order->next();
-      }
-      ++image;
-      task.sample = order->next();
-      load(task.sample.record);
+    }
+    started_.push_back(std::move(started));
+  }
+
+  Sample draw() {
+    if (order_ == nullptr) {
+      order_ = make_order_(pool_);
+    }
+    for (; !own_.contain(image_); ++image_) {
+      order_->next();
+    }
+    ++image_;
+    return order_->next();
+  }
+
+  static void read(SampleTask& task, bool skips_bad) {
+    try {
+      load(task.sample.record, skips_bad);
     } catch (...) {
       task.error = std::current_exception();
     }
+  }
+
+  const BatchLoader::MakeOrder& make_order_;
+  ReaderPool* pool_;
+  OwnRows own_;
+  bool skips_bad_;
+  std::unique_ptr<SampleOrder> order_;
+  std::int64_t image_ = 0;  ///< of all processes
+  std::int64_t position_ = 0;
+  bool ended_ = false;
+  std::deque<Started> started_;
+};
+
+void read_samples(TaskQueue& queue, SampleReader& reader, ReaderPool* pool) {
+  ThreadClock clock;
+  bool goes_on = true;
+  while (goes_on) {
+    SampleTask task = reader.next();
     const bool last = task.error != nullptr;
     clock.worked();
     goes_on = queue.push(std::move(task)) && !last;
     clock.waited();
     if (clock.is_due() || !goes_on) {
       queue.add(clock.take());
+      if (pool != nullptr) {
+        const ThreadTimes times = pool->take_times();
+        queue.add({.processor = times.processor, .delayed = times.delayed});
+      }
     }
   }
 }
@@ -68,8 +157,7 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
             options.num_slots >= 2,
         "a loader needs images, a thread and two slots");
   const auto batch = static_cast<std::size_t>(options.batch);
-  const std::size_t bytes = batch * static_cast<std::size_t>(options.image_elements) *
-                            (options.type == SlotType::u8 ? sizeof(std::uint8_t) : sizeof(float));
+  const std::size_t bytes = batch * image_bytes(options);
   for (int i = 0; i < options.num_slots; ++i) {
     slots_.push_back({.images = {allocator, bytes},
                       .labels = {allocator, batch},
@@ -77,9 +165,11 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
                       .filled = 0,
                       .epoch = 0,
                       .error = nullptr,
-                      .error_row = 0});
+                      .error_row = 0,
+                      .bad = {}});
   }
   statistics_.threads = options.num_threads;
+  statistics_.readers = options.num_readers;
   statistics_.shards = options.shards;
   statistics_.shard_bytes = options.shard_bytes;
   statistics_.records = options.records;
@@ -93,8 +183,16 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
     const OwnRows own{.all = std::max(options.global_batch, options.batch),
                       .first = options.first_image,
                       .count = options.batch};
-    reading_ = start_thread([queue = queue_, make = std::move(make_order), own] {
-      read_samples(*queue, make, own);
+    // The thread owns the pool, since it may outlive the loader.
+    auto pool =
+        options.num_readers > 1 ? std::make_shared<ReaderPool>(options.num_readers) : nullptr;
+    reading_ = start_thread([queue = queue_, pool = std::move(pool), make = std::move(make_order),
+                             own, skips_bad = options.bad_records.skip]() mutable {
+      {
+        SampleReader reader(make, pool.get(), own, skips_bad);
+        read_samples(*queue, reader, pool.get());
+      }
+      pool.reset();
       queue->say_reading_ended();
     });
   } catch (const DeviceError&) {
@@ -131,7 +229,7 @@ void BatchLoader::work(SampleWorker& worker) {
   while (const std::optional<SampleTask> task = queue_->pop()) {
     clock.waited();
     SampleCost cost;
-    std::exception_ptr error = task->error;
+    std::exception_ptr error = task->error != nullptr ? task->error : task->sample.record.error;
     if (error == nullptr) {
       const Slot& slot = slot_of(task->position / options_.batch);
       const std::int64_t row = task->position % options_.batch;
@@ -149,22 +247,29 @@ void BatchLoader::work(SampleWorker& worker) {
 void BatchLoader::complete(const SampleTask& task, const SampleCost& cost, const ThreadTimes& times,
                            std::exception_ptr error) {
   const std::int64_t row = task.position % options_.batch;
+  const auto bad =
+      options_.bad_records.skip && task.error == nullptr ? bad_record_in(error) : std::nullopt;
   bool whole = false;
   {
     const std::lock_guard lock(mutex_);
     Slot& slot = slot_of(task.position / options_.batch);
     // An error that ends the reading also completes its batch, since no more images will come.
     slot.filled = task.error != nullptr ? slot.filled + options_.batch - row : slot.filled + 1;
-    if (error != nullptr && (slot.error == nullptr || row < slot.error_row)) {
+    if (bad) {
+      slot.bad.emplace(row, *bad);
+    } else if (error != nullptr && (slot.error == nullptr || row < slot.error_row)) {
       slot.error = std::move(error);
       slot.error_row = row;
     }
     whole = slot.filled == options_.batch;
+    if (whole && !slot.bad.empty()) {
+      replace_bad(slot);
+    }
     ++statistics_.images_prepared;
     // Epochs only grow along the stream, so they also grow from one use of a slot to the next.
     const auto epoch = static_cast<std::int64_t>(task.sample.epoch);
     slot.epoch = std::max(slot.epoch, epoch);
-    slot.epochs[static_cast<std::size_t>(row)] = epoch;
+    slot.epochs[static_cast<std::size_t>(row)] = bad ? kBadImage : epoch;
     if (row == options_.batch - 1) {
       // The last images of the batch may be another process's.
       const std::int64_t all = std::max(options_.global_batch, options_.batch);
@@ -188,6 +293,43 @@ void BatchLoader::complete(const SampleTask& task, const SampleCost& cost, const
   }
 }
 
+void BatchLoader::replace_bad(Slot& slot) const {
+  const auto is_bad = [&](std::int64_t row) { return slot.bad.contains(row); };
+  std::int64_t good = 0;
+  while (good < options_.batch && is_bad(good)) {
+    ++good;
+  }
+  if (good == options_.batch || slot.error != nullptr) {
+    return;
+  }
+  const std::size_t bytes = image_bytes(options_);
+  for (std::int64_t row = 0; row < options_.batch; ++row) {
+    if (!is_bad(row)) {
+      good = row;
+      continue;
+    }
+    std::memcpy(slot.images.data() + static_cast<std::size_t>(row) * bytes,
+                slot.images.data() + static_cast<std::size_t>(good) * bytes, bytes);
+    slot.labels.data()[row] = slot.labels.data()[good];
+  }
+}
+
+void BatchLoader::count_bad(Slot& slot) {
+  BadRecordCounts& counts = statistics_.bad_records;
+  for (const auto& [row, bad] : slot.bad) {
+    counts.add(bad);
+  }
+  const std::int64_t images = statistics_.images_delivered + options_.batch;
+  if (std::ssize(slot.bad) == options_.batch) {
+    slot.error = std::make_exception_ptr(DataError(fmt::format(
+        "a batch has only bad records, so nothing can replace them: {}", describe(counts))));
+  } else if (counts.total() > options_.bad_records.limit.accepted(images)) {
+    slot.error = std::make_exception_ptr(
+        DataError(fmt::format("--max_bad_records={} is exceeded after {} images: {}",
+                              options_.bad_records.limit.text(), images, describe(counts))));
+  }
+}
+
 bool BatchLoader::ready_within(std::chrono::nanoseconds time) {
   const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
@@ -200,6 +342,7 @@ void BatchLoader::release_last() {
   // Nothing is held after a release, or if the last batch was not handed out because of its error.
   if (released_ < next_batch_) {
     slot_of(released_).filled = 0;
+    slot_of(released_).bad.clear();
     released_ = next_batch_;
     queue_->set_released(released_);
   }
@@ -217,6 +360,9 @@ InputBatch BatchLoader::next() {
   complete_.wait(lock, [this] { return is_ready(); });
   Slot& slot = slot_of(next_batch_);
   statistics_.consumer_wait += std::chrono::steady_clock::now() - start;
+  if (slot.error == nullptr && !slot.bad.empty()) {
+    count_bad(slot);
+  }
   if (slot.error != nullptr) {
     std::rethrow_exception(slot.error);
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -14,6 +15,7 @@
 
 #include "pipeline/host_allocator.h"
 #include "pipeline/input.h"
+#include "pipeline/stages/reader_pool.h"
 #include "pipeline/stages/sample_order.h"
 #include "pipeline/stages/task_queue.h"
 
@@ -38,7 +40,7 @@ using ImagePlace = std::variant<float*, std::uint8_t*>;
 class SampleWorker {
  public:
   virtual ~SampleWorker() = default;
-  /// Writes the whole image and its label. Throws DataError with file, offset and reason.
+  /// Writes the whole image and its label. Throws BadRecordError with file, offset and reason.
   virtual SampleCost prepare(const Sample& sample, ImagePlace image, std::int32_t* label) = 0;
 };
 
@@ -51,20 +53,27 @@ struct LoaderOptions {
   SlotType type = SlotType::f32;
   int num_threads = 1;
   int num_slots = 3;
+  /// Threads that read files; 1: the reading thread alone, which otherwise uses that many others.
+  int num_readers = 1;
   std::int64_t shards = 0;        ///< for the statistics
   std::uint64_t shard_bytes = 0;  ///< for the statistics
   std::int64_t records = 0;       ///< for the statistics; 0: not known
+  BadRecordPolicy bad_records = {};
 };
 
-/// Fills a ring of batch slots. One thread reads and orders; workers write each image straight into
-/// its place: image i of the stream goes to slot i / batch, row i % batch. The order therefore
-/// needs no buffer and does not depend on the number of threads. An error belongs to the batch of
-/// its image and is thrown when that batch is requested.
+/// Fills a ring of batch slots. One thread reads (alone or through a pool of readers) and orders;
+/// workers write each image straight into its place: image i of the stream goes to slot i / batch,
+/// row i % batch. The order therefore needs no buffer and does not depend on the number of threads.
+/// An error belongs to the batch of its image and is thrown when that batch is requested.
+///
+/// Bad records may be skipped. When a batch is complete, each of them gets a copy of the nearest
+/// good image, preferably an earlier one. So the contents of a batch do not depend on the threads.
 ///
 /// With several processes, all draw the same order, and each counts and loads only its own images.
 class BatchLoader final : public InputSource {
  public:
-  using MakeOrder = std::function<std::unique_ptr<SampleOrder>()>;
+  /// The pool reads files for the order; null without one.
+  using MakeOrder = std::function<std::unique_ptr<SampleOrder>(ReaderPool*)>;
   using MakeWorker = std::function<std::unique_ptr<SampleWorker>()>;
 
   /// Starts the threads. The reading thread calls `make_order` once and destroys the order when it
@@ -91,12 +100,18 @@ class BatchLoader final : public InputSource {
     InputPosition following = {};
     std::exception_ptr error;
     std::int64_t error_row = 0;
+    /// By row: records that are skipped.
+    std::map<std::int64_t, BadRecordError> bad;
   };
   /// Ends all threads and waits for them, but only briefly for a reading thread that a disk stalls.
   void stop();
   void work(SampleWorker& worker);
-  /// Requires the locked mutex.
+  /// These require the locked mutex.
   void release_last();
+  /// Copies good images of the slot to the rows of its bad records.
+  void replace_bad(Slot& slot) const;
+  /// Counts the slot's bad records. The slot gets an error if they are too many.
+  void count_bad(Slot& slot);
   void complete(const SampleTask& task, const SampleCost& cost, const ThreadTimes& times,
                 std::exception_ptr error);
   /// True if next() need not wait.

@@ -63,14 +63,17 @@ std::array<float, 256> torchvision_inputs(std::size_t channel) {
 }  // namespace
 
 ImagePreprocessor::ImagePreprocessor(const PreprocessOptions& options)
-    : options_(options), decoder_(options.dct) {
+    : options_(options), decoder_(options.dct, options.max_image_pixels) {
   check(options.output.width > 0 && options.output.height > 0,
         "the size of images must be positive");
-  check(!is_torchvision(options.preprocessor) || !options.training,
-        "torchvision's preprocessing is for evaluation");
-  if (options_.preprocessor == Preprocessor::official) {
+  check(!is_torchvision(options.preprocessor) ||
+            (!options.training && options.output.width == options.output.height),
+        "torchvision's preprocessing is for evaluation, and for square outputs");
+  if (options_.preprocessor != Preprocessor::original) {
+    // The others have no choices.
     options_.method = ResizeMethod::bilinear;
-    options_.scaling = PixelScaling::means;
+    options_.scaling = options_.preprocessor == Preprocessor::official ? PixelScaling::means
+                                                                       : PixelScaling::symmetric;
     options_.distort_colors = false;
   }
   as_values_ = options_.scaling == PixelScaling::means ||

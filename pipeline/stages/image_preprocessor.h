@@ -30,6 +30,8 @@ struct PreprocessOptions {
   /// True: only the window that the crop keeps is decoded. False: the whole image. The pixels are
   /// the same.
   bool fused = true;
+  /// Images with more pixels are refused; without it, those above the decoder's limits.
+  std::optional<std::int64_t> max_image_pixels = {};
 };
 
 /// Turns one encoded image into a batch row: window, flip (training), resize, distorted colours,

@@ -1,22 +1,37 @@
 #include "pipeline/stages/record_stream.h"
 
 #include <algorithm>
+#include <deque>
+#include <future>
 #include <utility>
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
+#include "pipeline/bad_records.h"
+#include "pipeline/formats/input_file.h"
 #include "pipeline/formats/tfrecord_reader.h"
+#include "pipeline/stages/reader_pool.h"
 
 namespace bench {
 namespace {
 
-/// A reader in the interleave cycle.
-struct OpenShard {
+/// A file of records.
+struct Shard {
   std::shared_ptr<const std::string> path;
+  /// Null until the first record is read.
   std::unique_ptr<TfRecordReader> reader;
 };
 
-std::optional<Record> read_record(OpenShard& shard) {
+/// Consecutive records of a file.
+struct Chunk {
+  std::deque<Record> records;
+  /// What ended the reading; null after a clean end.
+  std::exception_ptr error;
+  /// The file has no more records.
+  bool last = false;
+};
+
+std::optional<Record> read_record(Shard& shard) {
   const std::optional<TfRecordView> view = shard.reader->next();
   if (!view) {
     return std::nullopt;
@@ -30,7 +45,7 @@ std::optional<Record> read_record(OpenShard& shard) {
                 .offset = view->offset};
 }
 
-std::optional<Record> find_record(OpenShard& shard) {
+std::optional<Record> find_record(Shard& shard) {
   const std::optional<TfRecordPlace> place = shard.reader->skip();
   if (!place) {
     return std::nullopt;
@@ -40,6 +55,53 @@ std::optional<Record> find_record(OpenShard& shard) {
                 .file = shard.path,
                 .offset = place->offset};
 }
+
+struct ChunkOptions {
+  std::size_t block_bytes = 0;  ///< of a new reader
+  bool load = true;
+  bool skip_bad_files = false;
+  /// Ends the chunk; 0: after one record.
+  std::size_t bytes = 0;
+};
+
+Chunk read_chunk(Shard& shard, const ChunkOptions& options) {
+  Chunk chunk;
+  try {
+    if (shard.reader == nullptr) {
+      shard.reader = std::make_unique<TfRecordReader>(*shard.path, options.block_bytes);
+    }
+    std::size_t bytes = 0;
+    do {
+      auto record = options.load ? read_record(shard) : find_record(shard);
+      chunk.last = !record;
+      if (record) {
+        bytes += record->size;
+        chunk.records.push_back(std::move(*record));
+      }
+    } while (!chunk.last && bytes < options.bytes);
+  } catch (const DataError& error) {
+    chunk.last = true;
+    if (options.skip_bad_files) {
+      chunk.records.push_back(
+          {.bytes = nullptr,
+           .file = shard.path,
+           .offset = shard.reader != nullptr ? shard.reader->offset() : 0,
+           .error = std::make_exception_ptr(BadRecordError(BadRecord::file, error.what()))});
+    } else {
+      chunk.error = std::current_exception();
+    }
+  }
+  return chunk;
+}
+
+/// A file in the interleave cycle.
+struct OpenShard {
+  /// The thread that reads ahead uses it, too.
+  std::shared_ptr<Shard> shard;
+  Chunk chunk = {};
+  /// The next chunk, if it is read ahead.
+  std::future<Chunk> following = {};
+};
 
 class InterleavedShards final : public RecordStream {
  public:
@@ -59,8 +121,7 @@ class InterleavedShards final : public RecordStream {
       if (turn_ >= cycle_.size()) {
         turn_ = 0;
       }
-      OpenShard& shard = cycle_[turn_];
-      if (auto record = loads() ? read_record(shard) : find_record(shard)) {
+      if (auto record = next_of(cycle_[turn_])) {
         ++turn_;
         ++records_;
         if (without_bytes_ > 0 && --without_bytes_ == 0) {
@@ -104,10 +165,45 @@ class InterleavedShards final : public RecordStream {
   [[nodiscard]] bool loads() const { return options_.load && without_bytes_ == 0; }
 
   OpenShard open_next() {
-    auto path = order_[next_path_++];
-    auto reader = std::make_unique<TfRecordReader>(
-        *path, loads() ? options_.block_bytes : TfRecordReader::kNoBlocks);
-    return {.path = std::move(path), .reader = std::move(reader)};
+    OpenShard opened{.shard = std::make_shared<Shard>()};
+    opened.shard->path = order_[next_path_++];
+    read_ahead(opened);
+    return opened;
+  }
+
+  [[nodiscard]] ChunkOptions chunk_options() const {
+    const bool reads_ahead = options_.readers != nullptr && loads();
+    return {.block_bytes = loads() ? options_.block_bytes : TfRecordReader::kNoBlocks,
+            .load = loads(),
+            .skip_bad_files = options_.skip_bad_files,
+            .bytes = reads_ahead ? options_.block_bytes : 0};
+  }
+
+  void read_ahead(OpenShard& shard) {
+    if (options_.readers != nullptr && loads()) {
+      shard.following = options_.readers->run(
+          [file = shard.shard, options = chunk_options()] { return read_chunk(*file, options); });
+    }
+  }
+
+  std::optional<Record> next_of(OpenShard& shard) {
+    if (shard.chunk.records.empty() && !shard.chunk.last) {
+      shard.chunk = shard.following.valid() ? shard.following.get()
+                                            : read_chunk(*shard.shard, chunk_options());
+      if (!shard.chunk.last) {
+        read_ahead(shard);
+      }
+    }
+    std::deque<Record>& records = shard.chunk.records;
+    if (!records.empty()) {
+      std::optional<Record> record = std::move(records.front());
+      records.pop_front();
+      return record;
+    }
+    if (shard.chunk.error != nullptr) {
+      std::rethrow_exception(shard.chunk.error);
+    }
+    return std::nullopt;
   }
 
   /// Replaces the readers of records without bytes.
@@ -115,7 +211,11 @@ class InterleavedShards final : public RecordStream {
     if (!options_.load) {
       return;
     }
-    for (OpenShard& shard : cycle_) {
+    for (const OpenShard& open : cycle_) {
+      Shard& shard = *open.shard;
+      if (shard.reader == nullptr || open.chunk.last) {
+        continue;
+      }
       auto reader = std::make_unique<TfRecordReader>(*shard.path, options_.block_bytes);
       reader->seek(shard.reader->offset());
       shard.reader = std::move(reader);
@@ -133,6 +233,24 @@ class InterleavedShards final : public RecordStream {
   std::uint64_t without_bytes_;
   std::uint64_t epoch_;
   bool at_start_ = true;
+};
+
+class LoadedRecords final : public RecordStream {
+ public:
+  LoadedRecords(std::unique_ptr<RecordStream> source, bool skip_bad)
+      : source_(std::move(source)), skip_bad_(skip_bad) {}
+
+  std::optional<Record> next() override {
+    std::optional<Record> record = source_->next();
+    if (record) {
+      load(*record, skip_bad_);
+    }
+    return record;
+  }
+
+ private:
+  std::unique_ptr<RecordStream> source_;
+  bool skip_bad_;
 };
 
 class CachedRecords final : public RecordStream {
@@ -180,15 +298,9 @@ class RepeatedRecord final : public RecordStream {
   bool at_end_ = false;
 };
 
-}  // namespace
-
-void load(Record& record) {
-  if (record.bytes != nullptr) {
-    return;
-  }
-  OpenShard shard{
-      .path = record.file,
-      .reader = std::make_unique<TfRecordReader>(*record.file, TfRecordReader::kNoBlocks)};
+void load_from_shard(Record& record) {
+  Shard shard{.path = record.file,
+              .reader = std::make_unique<TfRecordReader>(*record.file, TfRecordReader::kNoBlocks)};
   shard.reader->seek(record.offset);
   std::optional<Record> loaded = read_record(shard);
   if (!loaded) {
@@ -198,11 +310,52 @@ void load(Record& record) {
   record = std::move(*loaded);
 }
 
+/// Reads a file that is one image.
+void load_file(Record& record) {
+  const InputFile file(*record.file);
+  const std::size_t size = file.size();
+  auto bytes = std::make_shared_for_overwrite<char[]>(size);
+  std::size_t read = 0;
+  while (read < size) {
+    const std::size_t count = file.read(bytes.get() + read, size - read, read);
+    if (count == 0) {
+      throw DataError(fmt::format("{}: the file has become shorter", *record.file));
+    }
+    read += count;
+  }
+  record.bytes = std::move(bytes);
+  record.size = size;
+}
+
+}  // namespace
+
+void load(Record& record, bool skip_bad) {
+  if (record.bytes != nullptr || record.error != nullptr) {
+    return;
+  }
+  try {
+    if (record.label == kLabelInside) {
+      load_from_shard(record);
+    } else {
+      load_file(record);
+    }
+  } catch (const DataError& error) {
+    if (!skip_bad) {
+      throw;
+    }
+    record.error = std::make_exception_ptr(BadRecordError(BadRecord::file, error.what()));
+  }
+}
+
 std::unique_ptr<RecordStream> interleave_shards(const std::vector<std::string>& shards,
                                                 const InterleaveOptions& options) {
   check(!shards.empty() && options.cycle_length > 0,
         "interleaving needs at least one file and a cycle length of at least 1");
   return std::make_unique<InterleavedShards>(shards, options);
+}
+
+std::unique_ptr<RecordStream> load_records(std::unique_ptr<RecordStream> source, bool skip_bad) {
+  return std::make_unique<LoadedRecords>(std::move(source), skip_bad);
 }
 
 std::unique_ptr<RecordStream> cache_records(std::unique_ptr<RecordStream> source) {

@@ -44,6 +44,8 @@ std::vector<std::string> matching_files(const std::string& folder, const std::st
   return shards;
 }
 
+std::string pattern_of(std::string_view prefix) { return fmt::format("{}-*-of-*", prefix); }
+
 }  // namespace
 
 bool is_shard_name(std::string_view name) {
@@ -53,14 +55,17 @@ bool is_shard_name(std::string_view name) {
 
 std::string_view shard_prefix(bool training) { return training ? "train" : "validation"; }
 
+std::vector<std::string> list_shards(const std::string& folder, std::string_view prefix) {
+  return matching_files(folder, pattern_of(prefix));
+}
+
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix) {
-  const std::string pattern = fmt::format("{}-*-of-*", prefix);
-  std::vector<std::string> shards = matching_files(folder, pattern);
+  std::vector<std::string> shards = list_shards(folder, prefix);
   if (shards.empty()) {
     throw UsageError(
         fmt::format("--data_dir={}: the folder contains no files {}; tools/make_tfrecords makes "
                     "them from a folder of JPEG files per class",
-                    folder, pattern));
+                    folder, pattern_of(prefix)));
   }
   return shards;
 }

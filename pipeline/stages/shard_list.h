@@ -11,9 +11,12 @@ namespace bench {
 /// must have.
 void require_folder(const std::string& folder, std::string_view content);
 
-/// Returns the files `<prefix>-*-of-*` directly in `folder`, sorted by name. There may be fewer
-/// files than their names count. Throws UsageError if the folder is missing or has no such file.
-/// Throws it also if such a file is a pipe, a device, a folder or a socket.
+/// Returns the files `<prefix>-*-of-*` directly in `folder`, sorted by name; empty if there are not
+/// any. There may be fewer files than their names count. Throws UsageError if the folder is
+/// missing, or if such a file is a pipe, a device, a folder or a socket.
+std::vector<std::string> list_shards(const std::string& folder, std::string_view prefix);
+
+/// Like list_shards(), but throws UsageError if there are not any.
 std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix);
 
 /// Returns the files that match a pattern, in which * stands for any text; otherwise like

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -161,6 +165,149 @@ TEST(BadInput, UnusableFoldersAndOptionsAreRefusedAtOnce) {
   InputSpec grey = kSpec;
   grey.channels = 1;
   EXPECT_THROW(make_imagenet_input(grey, {.data_dir = folder.path()}), UsageError);
+}
+
+/// Counts of the bad records in each of `reasons`, in the order of BadRecord.
+using Counts = std::array<std::int64_t, kBadRecordReasons>;
+
+constexpr BadRecordPolicy kSkip{.skip = true, .limit = {.count = 1000, .is_share = false}};
+
+/// The validation records, in order, with bad ones skipped.
+std::unique_ptr<InputSource> skipping_input(const TemporaryFolder& folder,
+                                            const BadRecordPolicy& policy = kSkip,
+                                            std::int64_t batch = 4, int threads = 3) {
+  InputSpec spec = kSpec;
+  spec.batch = batch;
+  return make_imagenet_input(spec, {.data_dir = folder.path(),
+                                    .training = false,
+                                    .num_threads = threads,
+                                    .bad_records = policy});
+}
+
+std::vector<std::int32_t> labels_of(const InputBatch& batch, std::int64_t images) {
+  return {batch.labels, batch.labels + images};
+}
+std::vector<std::int64_t> epochs_of(const InputBatch& batch, std::int64_t images) {
+  return {batch.epochs, batch.epochs + images};
+}
+
+std::string with_wrong_checksum(const std::string& example) {
+  std::string framed = frame_tfrecord(example);
+  framed.back() = static_cast<char>(framed.back() ^ 1);
+  return framed;
+}
+
+TEST(SkippedRecords, AreReplacedByCopiesOfOtherImagesOfTheBatch) {
+  const TemporaryFolder folder;
+  test::write_file(folder.file("validation-00000-of-00001"),
+                   with_wrong_checksum(good_example(1)) + frame_tfrecord(good_example(2)) +
+                       frame_tfrecord(test::image_example("GIF89a", 3)) +
+                       frame_tfrecord(good_example(4)) + frame_tfrecord("no message") +
+                       frame_tfrecord(good_example(5)) + frame_tfrecord(good_example(99)) +
+                       frame_tfrecord(good_example(6)));
+  const auto input = skipping_input(folder);
+  const InputBatch first = input->next();
+  EXPECT_THAT(labels_of(first, 4), testing::ElementsAre(2, 2, 2, 4));
+  EXPECT_THAT(epochs_of(first, 4), testing::ElementsAre(kBadImage, 0, kBadImage, 0));
+  const std::size_t image = 3UL * 16 * 16;
+  EXPECT_EQ(std::vector(first.images, first.images + image),
+            std::vector(first.images + image, first.images + 2 * image));
+  const InputBatch second = input->next();
+  EXPECT_THAT(labels_of(second, 4), testing::ElementsAre(5, 5, 5, 6));
+  EXPECT_EQ(input->statistics().bad_records.by_reason, (Counts{0, 1, 1, 1, 1}));
+  EXPECT_THAT(
+      describe(input->statistics().bad_records),
+      testing::MatchesRegex("4 bad records \\(1 wrong checksum, 1 malformed Example, 1 label "
+                            "out of range, 1 undecodable image\\); the first: .*, offset 0: "
+                            "corrupted record.*"));
+}
+
+TEST(SkippedRecords, TakeTheRestOfAFileThatCannotBeRead) {
+  const TemporaryFolder folder;
+  const std::string good = frame_tfrecord(good_example(1));
+  std::string damaged = frame_tfrecord(good_example(2));
+  damaged[8] = static_cast<char>(damaged[8] ^ 1);  // the checksum of the length
+  test::write_file(folder.file("validation-00000-of-00003"), good + damaged + good + good);
+  test::write_file(folder.file("validation-00001-of-00003"),
+                   frame_tfrecord(good_example(3)) + good.substr(0, good.size() / 2));
+  test::write_file(folder.file("validation-00002-of-00003"), "<html></html>");
+  const auto input = skipping_input(folder);
+  // Each file in turn: 1, 3, unreadable; then two more unreadable ones; then the next epoch.
+  EXPECT_THAT(labels_of(input->next(), 4), testing::ElementsAre(1, 3, 3, 3));
+  const InputBatch second = input->next();
+  EXPECT_THAT(epochs_of(second, 4), testing::ElementsAre(kBadImage, 1, 1, kBadImage));
+  EXPECT_EQ(input->statistics().bad_records.by_reason, (Counts{4, 0, 0, 0, 0}));
+}
+
+TEST(SkippedRecords, DoNotDependOnTheNumberOfThreads) {
+  const TemporaryFolder folder;
+  std::string shard;
+  for (int i = 0; i < 40; ++i) {
+    shard += i % 7 == 3 ? with_wrong_checksum(good_example(i % 11))
+                        : frame_tfrecord(good_example(i % 11));
+  }
+  test::write_file(folder.file("validation-00000-of-00001"), shard);
+  const auto labels = [&](int threads) {
+    const auto input = skipping_input(folder, kSkip, 4, threads);
+    std::vector<std::int32_t> all;
+    for (int i = 0; i < 12; ++i) {
+      std::ranges::copy(labels_of(input->next(), 4), std::back_inserter(all));
+    }
+    return all;
+  };
+  const std::vector<std::int32_t> one = labels(1);
+  EXPECT_EQ(labels(2), one);
+  EXPECT_EQ(labels(8), one);
+}
+
+TEST(SkippedRecords, EndTheRunAboveTheLimit) {
+  const TemporaryFolder folder;
+  std::string shard;
+  for (int i = 0; i < 8; ++i) {
+    shard += i % 4 == 0 ? with_wrong_checksum(good_example()) : frame_tfrecord(good_example());
+  }
+  test::write_file(folder.file("validation-00000-of-00001"), shard);
+  const auto input =
+      skipping_input(folder, {.skip = true, .limit = {.count = 2, .is_share = false}});
+  input->next();
+  input->next();
+  const auto next = [&] { input->next(); };
+  const std::string message = test::message_of<DataError>(next);
+  EXPECT_THAT(message, HasSubstr("--max_bad_records=2 is exceeded after 12 images: 3 bad records"));
+  EXPECT_EQ(test::message_of<DataError>(next), message) << "the error stays";
+}
+
+TEST(SkippedRecords, EndTheRunIfABatchHasNoOthers) {
+  const TemporaryFolder folder;
+  test::write_file(folder.file("validation-00000-of-00001"),
+                   frame_tfrecord(good_example()) + with_wrong_checksum(good_example()));
+  const auto input = skipping_input(folder, kSkip, 1);
+  input->next();
+  EXPECT_THAT(test::message_of<DataError>([&] { input->next(); }),
+              HasSubstr("a batch has only bad records, so nothing can replace them: 1 bad record"));
+}
+
+TEST(BadRecordLimit, IsANumberOrAShare) {
+  EXPECT_EQ(bad_record_limit_from("7").accepted(1), 7);
+  EXPECT_EQ(bad_record_limit_from("0").accepted(1 << 20), 0);
+  EXPECT_EQ(bad_record_limit_from("0.5%").accepted(10000), 50);
+  EXPECT_EQ(bad_record_limit_from("1%").accepted(20), 10) << "as of 1000 images";
+  EXPECT_EQ(bad_record_limit_from("2.5%").text(), "2.5%");
+  for (const char* const text : {"", "-1", "x", "101%", "-1%", "nan%", "1 %", "%", "1.5"}) {
+    EXPECT_THROW(bad_record_limit_from(text), UsageError) << text;
+  }
+}
+
+TEST(BadInput, RefusesImagesAboveTheGivenSize) {
+  const TemporaryFolder folder;
+  write_shards(folder, {}, {good_example()});
+  const auto message = [&](std::int64_t pixels) {
+    const auto input =
+        make_imagenet_input(kSpec, {.data_dir = folder.path(), .max_image_pixels = pixels});
+    return test::message_of<DataError>([&] { input->next(); });
+  };
+  EXPECT_EQ(message(1600), "");
+  EXPECT_THAT(message(1599), HasSubstr("40 x 40 pixels; at most 1599 are accepted"));
 }
 
 }  // namespace

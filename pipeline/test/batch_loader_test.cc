@@ -53,7 +53,7 @@ class CountingWorker final : public SampleWorker {
 std::unique_ptr<BatchLoader> loader_of(const std::shared_ptr<Disk>& disk, int slots = 3) {
   return std::make_unique<BatchLoader>(
       LoaderOptions{.batch = kBatch, .image_elements = 1, .num_threads = 2, .num_slots = slots},
-      [disk] {
+      [disk](ReaderPool*) {
         return std::make_unique<SampleOrder>(std::make_unique<StallingStream>(disk), 1, 1);
       },
       [] { return std::make_unique<CountingWorker>(); }, make_host_allocator());
@@ -99,7 +99,7 @@ TEST(BatchLoader, FillsThePlaceOfABatchOnceItIsReleased) {
 TEST(BatchLoader, LoadsOnlyTheRowsOfItsProcess) {
   BatchLoader loader(
       {.batch = kBatch, .global_batch = 7, .first_image = 4, .image_elements = 1},
-      [disk = std::make_shared<Disk>(-1)] {
+      [disk = std::make_shared<Disk>(-1)](ReaderPool*) {
         return std::make_unique<SampleOrder>(std::make_unique<StallingStream>(disk), 1, 1);
       },
       [] { return std::make_unique<CountingWorker>(); }, make_host_allocator());
@@ -135,7 +135,7 @@ InputStatistics statistics_of() {
   constexpr int kBatches = 20;
   BatchLoader loader(
       {.batch = kBatch, .image_elements = 1, .num_threads = 1},
-      [] { return std::make_unique<SampleOrder>(std::make_unique<Stream>(), 1, 1); },
+      [](ReaderPool*) { return std::make_unique<SampleOrder>(std::make_unique<Stream>(), 1, 1); },
       [] { return std::make_unique<Worker>(); }, make_host_allocator());
   for (int batch = 0; batch < kBatches; ++batch) {
     loader.next();

@@ -62,10 +62,11 @@ Batches take(InputSource& input, std::int64_t batch, int count) {
 TEST(ImagenetInput, GivesTheSameBitsForAnyNumberOfThreadsAndSlots) {
   const TemporaryFolder folder;
   write_shards(folder, {.shards = 3}, examples(25));
-  const auto batches = [&](int threads, int slots) {
+  const auto batches = [&](int threads, int slots, int readers = 1) {
     const auto input = make_imagenet_input(small_spec(4), {.data_dir = folder.path(),
                                                            .num_threads = threads,
                                                            .prefetch_batches = slots,
+                                                           .num_readers = readers,
                                                            .shuffle_buffer = 10});
     return take(*input, 4, 20);
   };
@@ -74,6 +75,8 @@ TEST(ImagenetInput, GivesTheSameBitsForAnyNumberOfThreadsAndSlots) {
   EXPECT_EQ(batches(8, 3), one);
   EXPECT_EQ(batches(3, 2), one);
   EXPECT_EQ(batches(5, 7), one);
+  EXPECT_EQ(batches(1, 3, 4), one);
+  EXPECT_EQ(batches(8, 2, 4), one);
 }
 
 TEST(ImagenetInput, GivesSeveralProcessesTogetherTheBatchesOfOne) {
@@ -82,8 +85,11 @@ TEST(ImagenetInput, GivesSeveralProcessesTogetherTheBatchesOfOne) {
   constexpr std::int64_t kAll = 12;
   constexpr int kBatches = 5;  // more than two epochs
   for (const bool cache : {false, true}) {
-    const DatasetOptions options{
-        .data_dir = folder.path(), .num_threads = 2, .shuffle_buffer = 10, .use_caching = cache};
+    const DatasetOptions options{.data_dir = folder.path(),
+                                 .num_threads = 2,
+                                 .num_readers = cache ? 1 : 3,
+                                 .shuffle_buffer = 10,
+                                 .use_caching = cache};
     const auto one = make_imagenet_input(small_spec(kAll), options);
     const Batches expected = take(*one, kAll, kBatches);
     for (const std::int64_t processes : {2, 3, 12}) {
@@ -119,6 +125,8 @@ TEST(ImagenetInput, ContinuesAfterAnyBatch) {
         DatasetOptions{.data_dir = folder.path(), .num_threads = 8, .shuffle_buffer = 100},
         DatasetOptions{
             .data_dir = folder.path(), .num_threads = 2, .shuffle_buffer = 10, .use_caching = true},
+        DatasetOptions{
+            .data_dir = folder.path(), .num_threads = 2, .num_readers = 4, .shuffle_buffer = 10},
         DatasetOptions{.data_dir = folder.path(), .training = false, .num_threads = 2}}) {
     if (!options.training) {
       write_shards(folder, {.prefix = "validation", .shards = 2}, examples(25));

@@ -1,11 +1,13 @@
 #include "pipeline/stages/record_stream.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
 #include "models/base/errors.h"
+#include "pipeline/stages/reader_pool.h"
 #include "pipeline/stages/shard_list.h"
 #include "pipeline/test/support.h"
 
@@ -65,7 +67,7 @@ TEST(InterleavedShards, LoadRecordsOnRequest) {
     while (auto record = stream->next()) {
       EXPECT_EQ(record->bytes, nullptr);
       EXPECT_EQ(record->size, 1U);
-      load(*record);
+      load(*record, false);
       const auto expected = loaded->next();
       ASSERT_TRUE(expected);
       EXPECT_EQ(record->data(), expected->data());
@@ -76,13 +78,42 @@ TEST(InterleavedShards, LoadRecordsOnRequest) {
   }
 }
 
+TEST(InterleavedShards, HaveTheSameOrderWithReaders) {
+  const test::TemporaryFolder folder;
+  const auto shards = letter_shards(folder);
+  const auto alone =
+      interleave_shards(shards, {.seed = 3, .shuffle_files = true, .cycle_length = 2});
+  ReaderPool pool(4);
+  const auto with_readers = interleave_shards(
+      shards,
+      {.seed = 3, .shuffle_files = true, .cycle_length = 2, .block_bytes = 2, .readers = &pool});
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    EXPECT_EQ(epoch_of(*with_readers), epoch_of(*alone));
+  }
+}
+
+TEST(InterleavedShards, ReportBadFilesInOrderWithReaders) {
+  const test::TemporaryFolder folder;
+  const auto shards = letter_shards(folder);
+  test::write_file(shards[1], "no TFRecord at all");
+  ReaderPool pool(2);
+  const auto stream = interleave_shards(shards, {.cycle_length = 3, .readers = &pool});
+  ASSERT_TRUE(stream->next());
+  EXPECT_THAT(test::message_of<DataError>([&] { stream->next(); }), testing::HasSubstr(shards[1]));
+  const auto skipping =
+      interleave_shards(shards, {.cycle_length = 3, .skip_bad_files = true, .readers = &pool});
+  EXPECT_EQ(skipping->next()->error, nullptr);
+  EXPECT_NE(skipping->next()->error, nullptr);
+  EXPECT_EQ(skipping->next()->error, nullptr);
+}
+
 TEST(InterleavedShards, ReportAFileThatShrank) {
   const test::TemporaryFolder folder;
   const auto shards = letter_shards(folder);
   auto record = interleave_shards(shards, {.load = false})->next();
   ASSERT_TRUE(record);
   test::write_file(shards.front(), "");
-  EXPECT_EQ(test::message_of<DataError>([&] { load(*record); }),
+  EXPECT_EQ(test::message_of<DataError>([&] { load(*record, false); }),
             shards.front() + ", offset 0: the file has become shorter");
 }
 

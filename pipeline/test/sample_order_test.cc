@@ -101,6 +101,18 @@ TEST(SampleOrder, HoldsNoMoreThanItsCapacity) {
   }
 }
 
+TEST(SampleOrder, ReadsASmallEpochGradually) {
+  auto stream = std::make_unique<Counting>(100);
+  const Counting& counting = *stream;
+  SampleOrder order(std::move(stream), 1000, 5);
+  draw(order, 1);
+  for (int i = 0; i < 350; ++i) {
+    const std::uint64_t before = counting.read();
+    draw(order, 1);
+    EXPECT_LE(counting.read() - before, 2U) << "draw " << i;
+  }
+}
+
 TEST(SampleOrder, ShufflesUniformlyWhenAllRecordsFit) {
   std::vector<int> first(4);
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "results/record/captured.h"
 #include "results/record/conditions.h"
@@ -33,6 +35,8 @@ struct Input {
   std::int64_t images = 0;
   std::int64_t bytes = 0;
   std::int64_t seekable = 0;
+  /// Names and numbers of the reasons.
+  std::vector<std::pair<std::string, std::int64_t>> bad_records{};
   ThreadSeconds reading{};
   ThreadSeconds preparing{};
   /// Processor time in seconds.

@@ -29,6 +29,10 @@ void put_input(Section out, const Input& input) {
   out.put("images", input.images);
   out.put("bytes", input.bytes);
   out.put("seekable", input.seekable);
+  Section bad = out.child("bad_records");
+  for (const auto& [reason, count] : input.bad_records) {
+    bad.put(reason, count);
+  }
   put_threads(out.child("reading"), input.reading);
   put_threads(out.child("preparing"), input.preparing);
   out.put("parse", input.parse);

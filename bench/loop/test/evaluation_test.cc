@@ -10,7 +10,7 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 EvaluationCounts counted(const std::vector<float>& row, std::int32_t label) {
-  return count_evaluated(row, std::span(&label, 1), 1);
+  return count_evaluated(row, std::span(&label, 1), std::vector<char>{1});
 }
 
 TEST(EvaluationCounts, CountALabelWithFewLargerLogits) {
@@ -29,12 +29,12 @@ TEST(EvaluationCounts, CountNoRowWithANumberThatIsNotFinite) {
   EXPECT_EQ(counted({std::numeric_limits<float>::infinity(), 1}, 0).top_1, 0);
 }
 
-TEST(EvaluationCounts, CountOnlyTheFirstRows) {
+TEST(EvaluationCounts, CountOnlyTheChosenRows) {
   const std::vector<float> rows{1, 0, 1, 0, 1, 0};
   const std::vector<std::int32_t> labels{0, 1, 0};
-  const EvaluationCounts counts = count_evaluated(rows, labels, 2);
+  const EvaluationCounts counts = count_evaluated(rows, labels, std::vector<char>{1, 0, 1});
   EXPECT_EQ(counts.images, 2);
-  EXPECT_EQ(counts.top_1, 1);
+  EXPECT_EQ(counts.top_1, 2);
   EXPECT_EQ(counts.top_5, 2);
 }
 

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+
+#include "bench/loop/session.h"
+#include "results/record/input.h"
+
+namespace bench {
+
+/// Adds what the input reports about its files.
+void add_dataset(results::Dataset& dataset, const InputStatistics& input);
+
+/// What the input did in the measured steps. `processors` is the number that this process may use.
+/// Nothing for synthetic images, and without completed steps.
+std::optional<results::Input> input_record(const RunSettings& settings,
+                                           const SessionResult& session, int processors);
+
+}  // namespace bench

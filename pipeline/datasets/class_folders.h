@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/stages/record_stream.h"
+
+namespace bench {
+
+/// A folder whose images belong to one class.
+struct ClassFolder {
+  std::string path;
+  /// Its JPEGs (.jpg, .jpeg in any case, at any depth), sorted.
+  std::vector<std::string> images;
+  std::int64_t other_files = 0;
+};
+
+/// The folders directly in `folder`, sorted by name, also those without JPEGs. Throws UsageError if
+/// it cannot read a folder.
+std::vector<ClassFolder> list_class_folders(const std::string& folder);
+
+/// The folder that contains the class folders of a subset: train, val or validation in `data_dir`;
+/// for training also `data_dir` itself, unless it contains one of these. Nothing if no folder in it
+/// has a JPEG.
+std::optional<std::string> find_class_folders(const std::string& data_dir, bool training);
+
+/// The images of the classes, each a record without bytes. Its label is the number of its class,
+/// counted from 1.
+std::unique_ptr<RecordStream> stream_images(const std::vector<ClassFolder>& classes);
+
+}  // namespace bench
