@@ -352,10 +352,13 @@ std::size_t imagenet_record_memory(const DatasetOptions& options) {
     return options.use_caching ? image_file_bytes(options) : 0;
   }
   const std::uint64_t all = total_bytes(shards);
-  return options.use_caching
-             ? all
-             : std::min(all, static_cast<std::uint64_t>(options.shuffle_buffer) *
-                                 (typical_record_bytes(shards) + kBytesAroundRecord));
+  const std::uint64_t blocks =
+      TfRecordReader::kDefaultBlockBytes *
+      std::min<std::uint64_t>(static_cast<std::uint64_t>(options.interleave_cycle), shards.size());
+  return blocks + (options.use_caching
+                       ? all
+                       : std::min(all, static_cast<std::uint64_t>(options.shuffle_buffer) *
+                                           (typical_record_bytes(shards) + kBytesAroundRecord)));
 }
 
 std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,

@@ -7,11 +7,6 @@
 namespace bench {
 namespace {
 
-/// The records of the next epoch that a draw reads. They are not needed yet, so reading all of a
-/// small epoch at once would only cause a pause. More than one per draw, so that they are complete
-/// when this epoch ends.
-constexpr int kFollowingPerDraw = 2;
-
 RandomStream shuffle_random(std::uint64_t seed, std::uint64_t epoch) {
   return RandomStream(seed ^ hash_name("shuffle buffer"), epoch);
 }
@@ -37,9 +32,11 @@ SampleOrder::SampleOrder(std::unique_ptr<RecordStream> source, std::size_t capac
 }
 
 void SampleOrder::refill() {
-  int following = 0;
+  // One record of the next epoch per draw suffices. Reading all of a small epoch at once would
+  // cause a pause, and need memory for two.
+  bool following = false;
   while (held_.size() + following_.size() < capacity_ && !following_ended_ &&
-         (!ended_ || following++ < kFollowingPerDraw)) {
+         !std::exchange(following, ended_)) {
     std::optional<Record> record = source_->next();
     if (record) {
       (ended_ ? following_ : held_).push_back(std::move(*record));
