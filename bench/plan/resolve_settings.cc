@@ -269,6 +269,7 @@ Outputs read_outputs(const ParseResult& parsed) {
                 .loss = flags.loss_type_to_report == "base_loss" ? ReportedLoss::base
                                                                  : ReportedLoss::total},
       .profile = flags.profile,
+      .diagnose_input = flags.diagnose_input,
       .latency = flags.latency,
       .dump = dump_of(flags)};
 }

@@ -281,6 +281,8 @@ struct Outputs {
   RecordSettings record = {};
   LineSettings lines = {};
   bool profile = false;
+  /// --diagnose_input: seconds per measurement.
+  std::optional<double> diagnose_input = {};
   /// Print quantiles of the step times.
   bool latency = false;
   DumpSettings dump = {};

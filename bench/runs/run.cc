@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bench/runs/conclude.h"
+#include "bench/runs/diagnose_input.h"
 #include "bench/runs/measure.h"
 #include "bench/runs/prepare.h"
 #include "models/base/errors.h"
@@ -56,6 +57,15 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
       world.set_phase("measuring");
       measured = measure(begun, *prepared, host);
       status = conclude(begun, *prepared, measured, host);
+      if (begun.settings.outputs.diagnose_input && measured.session.stop != Stop::none &&
+          !measured.session.steps.empty()) {
+        // The record is already written, so an interrupted diagnosis must not change it.
+        try {
+          diagnose_input(begun.settings, *prepared, measured.session, host);
+        } catch (const RunEnded& ended) {
+          status = host.end(ended);
+        }
+      }
     }
   } catch (const RunEnded& ended) {
     // After a loss, the launcher interrupts the other ranks.

@@ -199,6 +199,10 @@ void check_cifar10_files(const std::string& data_dir, bool training) {
   find_cifar10_files(data_dir, training);
 }
 
+std::vector<std::string> list_cifar10_files(const DatasetOptions& options) {
+  return find_cifar10_files(options.data_dir, options.training);
+}
+
 std::size_t cifar10_record_memory(const DatasetOptions& options) {
   return total_bytes(find_cifar10_files(options.data_dir, options.training));
 }

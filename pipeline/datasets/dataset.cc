@@ -14,6 +14,7 @@ namespace bench {
 #define BENCH_DATASET(dataset, word, ...)                                                   \
   void check_##word##_files(const std::string&, bool);                                      \
   std::size_t word##_record_memory(const DatasetOptions&);                                  \
+  std::vector<std::string> list_##word##_files(const DatasetOptions&);                      \
   std::unique_ptr<InputSource> make_##word##_input(const InputSpec&, const DatasetOptions&, \
                                                    std::shared_ptr<HostAllocator>);
 #define BENCH_KNOWN_DATASET(dataset, ...)
@@ -27,6 +28,7 @@ namespace {
   Dataset{.name = dataset,                       \
           __VA_ARGS__,                           \
           .check_files = check_##word##_files,   \
+          .list_files = list_##word##_files,     \
           .record_memory = word##_record_memory, \
           .make_input = make_##word##_input},
 #define BENCH_KNOWN_DATASET(dataset, ...) Dataset{.name = dataset, __VA_ARGS__},
@@ -91,6 +93,10 @@ std::string_view data_format(const Dataset& dataset, const DatasetOptions& optio
 void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training) {
   require_built(dataset);
   dataset.check_files(data_dir, training);
+}
+
+std::vector<std::string> data_files(const Dataset& dataset, const DatasetOptions& options) {
+  return dataset.list_files != nullptr ? dataset.list_files(options) : std::vector<std::string>();
 }
 
 std::size_t record_memory(const Dataset& dataset, const DatasetOptions& options) {

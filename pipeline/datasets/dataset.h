@@ -26,6 +26,8 @@ struct Dataset {
   std::string_view format = {};  ///< of the files, for the run's record
   /// Throws UsageError unless the folder has files of the subset.
   void (*check_files)(const std::string& data_dir, bool training) = nullptr;
+  /// See data_files().
+  std::vector<std::string> (*list_files)(const DatasetOptions&) = nullptr;
   /// See record_memory().
   std::size_t (*record_memory)(const DatasetOptions&) = nullptr;
   MakeInput make_input = nullptr;  ///< null: the name is known, but real data are not built yet
@@ -51,6 +53,9 @@ std::string_view data_format(const Dataset& dataset, const DatasetOptions& optio
 /// Throws the UsageError that make_dataset_input would throw for a missing or empty folder or for a
 /// dataset that is not built yet. Opens no files.
 void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training);
+
+/// The files of a subset, in order. Throws UsageError if it finds nothing.
+std::vector<std::string> data_files(const Dataset& dataset, const DatasetOptions& options);
 
 /// The memory for the records that the input of one process keeps: its shuffle buffer or its cache.
 /// The size of the buffer's records is that of the first ones in some files. What cannot be read

@@ -341,6 +341,17 @@ void check_imagenet_files(const std::string& data_dir, bool training) {
   }
 }
 
+std::vector<std::string> list_imagenet_files(const DatasetOptions& options) {
+  std::vector<std::string> files = list_shards(options.data_dir, shard_prefix(options.training));
+  if (files.empty()) {
+    for (const ClassFolder& folder :
+         list_class_folders(require_class_folders(options.data_dir, options.training))) {
+      files.insert(files.end(), folder.images.begin(), folder.images.end());
+    }
+  }
+  return files;
+}
+
 std::size_t imagenet_record_memory(const DatasetOptions& options) {
   // A repeated record is the only one.
   if (options.repeat_cached_sample || !(options.training || options.use_caching)) {

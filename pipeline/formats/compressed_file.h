@@ -33,7 +33,7 @@ class CompressedFile {
   struct State;
   /// Starts a new stream or member.
   void reset();
-  /// Reads compressed bytes if there are none; false at the end of the file.
+  /// Reads more compressed bytes if all are used up; false at the end of the file.
   bool refill();
 
   const InputFile& file_;

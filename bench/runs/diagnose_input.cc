@@ -1,0 +1,138 @@
+#include "bench/runs/diagnose_input.h"
+
+#include <algorithm>
+#include <ostream>
+#include <string_view>
+
+#include "bench/loop/replayed_input.h"
+#include "bench/plan/memory_check.h"
+#include "bench/plan/staging_allocator.h"
+#include "bench/terminal/null_buffer.h"
+#include "models/base/errors.h"
+#include "pipeline/datasets/dataset.h"
+#include "pipeline/input_diagnosis.h"
+#include "pipeline/storage_speed.h"
+
+namespace bench {
+namespace {
+
+using std::chrono::nanoseconds;
+
+nanoseconds phase_length(const RunSettings& settings) {
+  return std::chrono::duration_cast<nanoseconds>(
+      std::chrono::duration<double>(*settings.outputs.diagnose_input));
+}
+
+void stop_if_asked(const RunHost& host) {
+  if (host.end_asked()) {
+    throw RunEnded("during the diagnosis of the input");
+  }
+}
+
+/// The steps of the devices with this input, in images per second.
+double device_speed(const RunSettings& settings, Towers& towers, InputSource& input,
+                    RunHost& host) {
+  // The time also limits the warm-up, to a quarter.
+  StoppingRule stopping(
+      {.warmup_steps = 2, .steps = std::int64_t{1} << 40, .time = phase_length(settings)},
+      host.clock, [&] { return host.end_asked(); });
+  NullBuffer nowhere;
+  std::ostream silent(&nowhere);
+  SessionResult session;
+  run_session(settings,
+              {.towers = towers,
+               .input = input,
+               .clock = host.clock,
+               .stopping = stopping,
+               .out = silent,
+               .progress = silent},
+              session);
+  stop_if_asked(host);
+  return session.images_per_second(settings.workload.global_batch());
+}
+
+/// What the input does without a device.
+InputInterval input_alone(const RunSettings& settings, InputSource& input, RunHost& host) {
+  const std::int64_t batch = settings.workload.process_batch();
+  // The batches that are ready took no time.
+  for (int i = 0; i < settings.workload.input.dataset->prefetch_batches; ++i) {
+    input.next();
+  }
+  const InputStatistics before = input.statistics();
+  const nanoseconds begin = host.clock.now();
+  const nanoseconds end = begin + phase_length(settings);
+  InputInterval interval{.done = {},
+                         .images = 0,
+                         .processors = static_cast<int>(host.processors.size()),
+                         .crops_first = settings.workload.input.dataset->fuse_decode_and_crop};
+  do {
+    while (!input.ready_within(std::chrono::milliseconds(100))) {
+      stop_if_asked(host);
+    }
+    input.next();
+    interval.images += batch;
+    stop_if_asked(host);
+  } while (host.clock.now() < end);
+  interval.wall = host.clock.now() - begin;
+  interval.waited = interval.wall;
+  interval.done = input.statistics().since(before);
+  return interval;
+}
+
+void print_speed(std::ostream& out, std::string_view what, double images_per_second) {
+  out << fmt::format("{:<44}{:>12.{}f}\n", what, images_per_second,
+                     images_per_second < 100 ? 1 : 0);
+}
+
+/// Measures direct reads of the run's files.
+void print_storage(const RunSettings& settings, const InputInterval& input, std::ostream& out) {
+  const DatasetOptions& options = *settings.workload.input.dataset;
+  const auto reads = direct_reads(data_files(*settings.workload.dataset, options));
+  if (!reads) {
+    out << "storage: not measured, because its file system does not support direct reads\n";
+    return;
+  }
+  constexpr int kConcurrent = 8;
+  const double one = read_speed(*reads, 1, phase_length(settings) / 2);
+  const double several = read_speed(*reads, kConcurrent, phase_length(settings) / 2);
+  const double image = static_cast<double>(input.done.record_bytes) /
+                       static_cast<double>(std::max<std::int64_t>(input.done.images_prepared, 1));
+  const StorageClass& like = storage_class(one);
+  out << fmt::format(
+      "storage: {:.0f} MB/s with 1 read at a time, {:.0f} with {}; {:.0f} MB/s are enough for "
+      "{:.0f} "
+      "images/sec; the speed is closest to {} ({:.0f} MB/s)\n",
+      one / 1e6, several / 1e6, kConcurrent, one / 1e6, one / image, like.name,
+      like.megabytes_per_second);
+}
+
+}  // namespace
+
+void diagnose_input(const RunSettings& settings, Prepared& prepared, const SessionResult& session,
+                    RunHost& host) {
+  std::ostream& out = host.streams.out;
+  out << fmt::format(
+             "{:<44}{:>12}\n",
+             fmt::format("diagnosis of the input, {:g} s each", *settings.outputs.diagnose_input),
+             "images/sec")
+      << std::flush;
+  DiagnosedSpeeds speeds{.both = session.images_per_second(settings.workload.global_batch()),
+                         .shares_processors = settings.execution.device == RunDevice::cpu};
+  const InputInterval alone = input_alone(settings, *prepared.input, host);
+  const InputVerdict verdict = judge_input(alone);
+  speeds.input = verdict.images_per_second;
+  ReplayedInput replayed(*prepared.input, settings.workload.input.dataset->prefetch_batches,
+                         settings.workload.process_batch(), slot_image_bytes(settings),
+                         make_staging_allocator(*prepared.devices.front().backend));
+  speeds.with_copies = device_speed(settings, *prepared.towers, replayed, host);
+  replayed.repeat_first();
+  speeds.device = device_speed(settings, *prepared.towers, replayed, host);
+  print_speed(out, "device, one batch repeated", speeds.device);
+  print_speed(out, "device, batches from memory", speeds.with_copies);
+  print_speed(out, "input", speeds.input);
+  print_speed(out, "both (the run above)", speeds.both);
+  print_storage(settings, alone, out);
+  out << "diagnosis: " << describe(speeds, verdict, alone) << "\n" << std::flush;
+}
+
+}  // namespace bench
