@@ -16,8 +16,8 @@ std::optional<Compression> compression_of(std::string_view start) {
   if (start.starts_with("\x1f\x8b\x08")) {
     return Compression::gzip;
   }
-  if (start.starts_with("\x78\x01") || start.starts_with("\x78\x5e") ||
-      start.starts_with("\x78\x9c") || start.starts_with("\x78\xda")) {
+  if (start.starts_with("x\x01") || start.starts_with("x^") || start.starts_with("x\x9c") ||
+      start.starts_with("x\xda")) {
     return Compression::zlib;
   }
   return std::nullopt;

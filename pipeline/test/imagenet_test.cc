@@ -19,7 +19,7 @@ namespace {
 
 using test::TemporaryFolder;
 
-constexpr std::size_t kImage = 3 * 20 * 24;
+constexpr std::size_t kImage = 3UL * 20 * 24;
 
 InputSpec small_spec(std::int64_t batch) {
   return {.batch = batch,
