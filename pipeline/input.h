@@ -108,8 +108,11 @@ struct InputStatistics {
   /// Reading, order, length checksums. With one reader: its times. With more: the work of the
   /// thread that waits for them and orders records, and the processor time of all.
   ThreadTimes reading{};
-  ThreadTimes preparing{};           ///< parse, decode and resize: `threads` threads
-  std::uint64_t record_bytes = 0;    ///< payload of the prepared records
+  ThreadTimes preparing{};         ///< parse, decode and resize: `threads` threads
+  std::uint64_t record_bytes = 0;  ///< payload of the prepared records
+  /// What this process read from storage, not from the page cache; nothing if the kernel does not
+  /// count it. Some network file systems do not count.
+  std::optional<std::uint64_t> storage_bytes{};
   std::int64_t jpeg_warnings = 0;    ///< defects that libjpeg reported but decoded
   std::int64_t seekable_images = 0;  ///< restart markers allow partial decoding
   std::int64_t grey_images = 0;      ///< expanded to colour

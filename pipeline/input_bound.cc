@@ -16,6 +16,8 @@ constexpr double kToleratedWait = 0.05;
 constexpr double kBusy = 0.7;
 /// The input slows a device on the same processors if it uses more than this share of them.
 constexpr double kRelevantShare = 0.1;
+/// The quota matters if it stops the process for this share of the processors' time or more.
+constexpr double kThrottled = 0.1;
 /// Threads that wait longer than this share of their work lack processors.
 constexpr double kDelayed = 0.25;
 
@@ -48,6 +50,11 @@ bool lacks_processors(const ThreadTimes& times) {
   return ratio(delays(times), seconds(times.work)) > kDelayed;
 }
 
+/// The share of the processors' time in which the quota stopped the process.
+double throttled_share(const InputInterval& interval) {
+  return ratio(seconds(interval.throttled), interval.processors * seconds(interval.wall));
+}
+
 /// The processor time of the input as a share of that of all processors.
 double share_of_processors(const InputVerdict& verdict, const InputInterval& interval) {
   return verdict.processors_used / interval.processors;
@@ -76,6 +83,9 @@ InputBound bound_of_reading(const ThreadTimes& reading) {
 
 InputBound bound_of(const InputVerdict& verdict, const InputInterval& interval) {
   const InputStatistics& done = interval.done;
+  if (throttled_share(interval) >= kThrottled) {
+    return InputBound::quota;
+  }
   if (verdict.waited < kToleratedWait) {
     return interval.shares_processors && share_of_processors(verdict, interval) > kRelevantShare
                ? InputBound::processors
@@ -174,6 +184,8 @@ std::string_view name_of(InputBound bound) {
       return "storage";
     case InputBound::processors:
       return "processors";
+    case InputBound::quota:
+      return "quota";
     case InputBound::unclear:
       break;
   }
@@ -236,6 +248,12 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
           gain);
     case InputBound::processors:
       return describe_processors(verdict, interval);
+    case InputBound::quota:
+      return fmt::format(
+          "the control group's quota of processor time stopped this process for {} of the time of "
+          "{}; "
+          "this limits the run to {} images/sec; raise the quota",
+          percent(throttled_share(interval)), processors_text(interval.processors), speed);
     case InputBound::unclear:
       break;
   }

@@ -17,6 +17,7 @@ enum class InputBound {
   reading,     ///< The processor time of the reading thread.
   storage,     ///< The reading thread waits for the storage.
   processors,  ///< Processors: the device or other programs have them.
+  quota,       ///< The control group's quota of processor time.
   unclear,     ///< The device waits although the input's threads have time.
 };
 std::string_view name_of(InputBound bound);
@@ -34,6 +35,8 @@ struct InputInterval {
   int processors = 1;
   /// The device computes on the same processors.
   bool shares_processors = false;
+  /// How long the control group's quota stopped the process, summed over the processors.
+  std::chrono::nanoseconds throttled{};
   /// Images are cropped before they are decoded.
   bool crops_first = true;
 };
@@ -59,9 +62,10 @@ struct InputVerdict {
   double waited = 0;
 };
 
-/// Finds the bound. It is the device if that waits less than 5 % of the time, unless the input
-/// takes more than a tenth of the device's own processors. Otherwise it is the busier part of the
-/// input, if that works at least 70 % of the time. The interval must not be empty.
+/// Finds the bound. It is the quota if that took a tenth of the processors' time or more.
+/// Otherwise, it is the device if that waits less than 5 % of the time, unless the input takes more
+/// than a tenth of the device's own processors. Otherwise it is the busier part of the input, if
+/// that works at least 70 % of the time. The interval must not be empty.
 InputVerdict judge_input(const InputInterval& interval);
 
 /// One sentence: what limits the run, why, and what removing the limit would give.

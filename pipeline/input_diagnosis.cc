@@ -35,6 +35,8 @@ std::string_view part_of_input(InputBound bound) {
       return "the storage";
     case InputBound::processors:
       return "processors that other programs have";
+    case InputBound::quota:
+      return "the control group's quota of processor time";
     case InputBound::device:
     case InputBound::unclear:
       break;

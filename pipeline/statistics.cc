@@ -44,6 +44,9 @@ InputStatistics InputStatistics::since(const InputStatistics& before) const {
   done.reading = difference(reading, before.reading);
   done.preparing = difference(preparing, before.preparing);
   done.record_bytes -= before.record_bytes;
+  if (storage_bytes && before.storage_bytes) {
+    done.storage_bytes = *storage_bytes - *before.storage_bytes;
+  }
   done.jpeg_warnings -= before.jpeg_warnings;
   done.seekable_images -= before.seekable_images;
   done.grey_images -= before.grey_images;

@@ -83,6 +83,9 @@ struct SessionResult {
   std::chrono::nanoseconds input_wait{};
   /// What the input did in that time.
   InputStatistics input;
+  /// How long the control group's quota stopped the process in that time, summed over the
+  /// processors; 0 if unknown.
+  std::chrono::nanoseconds throttled{};
   /// The time of each tower by part over the measured steps, with several towers or in a run of
   /// --scaling_sweep. Otherwise empty, as with devices that have separate memory, for the reason
   /// kNotTimedByPart.

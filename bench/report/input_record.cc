@@ -24,6 +24,13 @@ std::vector<std::pair<std::string, std::int64_t>> bad_records_of(const BadRecord
   return numbers;
 }
 
+Captured<std::int64_t> storage_bytes_of(const InputStatistics& done) {
+  if (!done.storage_bytes) {
+    return Unknown{"/proc/self/io has no read_bytes"};
+  }
+  return static_cast<std::int64_t>(*done.storage_bytes);
+}
+
 }  // namespace
 
 void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
@@ -58,6 +65,8 @@ std::optional<results::Input> input_record(const RunSettings& settings,
   return results::Input{.threads = done.threads,
                         .images = done.images_prepared,
                         .bytes = static_cast<std::int64_t>(done.record_bytes),
+                        .storage_bytes = storage_bytes_of(done),
+                        .readers = done.readers,
                         .seekable = done.seekable_images,
                         .bad_records = bad_records_of(done.bad_records),
                         .reading = seconds_of(done.reading),

@@ -21,6 +21,7 @@ std::optional<InputInterval> input_interval(const RunSettings& settings,
                        .waited = held_up_by_input(session),
                        .processors = processors,
                        .shares_processors = settings.execution.device == RunDevice::cpu,
+                       .throttled = session.throttled,
                        .crops_first = settings.workload.input.dataset->fuse_decode_and_crop};
 }
 
@@ -58,12 +59,19 @@ void print_input_times(const RunSettings& settings, const SessionResult& session
                        busy ? fmt::format("{:.0f} %", 100 * *busy) : "");
   };
   out << fmt::format("{:<28}{:>12}{:>10}\n", "input", "us/image", "busy");
-  row("read (1 thread)", done.reading.processor, verdict.reading_busy);
-  row(fmt::format("prepare ({} thread{})", done.threads, done.threads == 1 ? "" : "s"),
-      done.preparing.processor, verdict.preparing_busy);
+  const auto with_threads = [](std::string_view work, int threads) {
+    return fmt::format("{} ({} thread{})", work, threads, threads == 1 ? "" : "s");
+  };
+  row(with_threads("read", done.readers), done.reading.processor, verdict.reading_busy);
+  row(with_threads("prepare", done.threads), done.preparing.processor, verdict.preparing_busy);
   row("  parse", done.parse_busy, {});
   row("  decode", done.decode_busy, {});
   row("  resize", done.resize_busy, {});
+  if (done.storage_bytes && done.record_bytes > 0) {
+    out << fmt::format("{:<28}{:>22}\n", "read from storage",
+                       fmt::format("{:.0f} %", 100 * static_cast<double>(*done.storage_bytes) /
+                                                   static_cast<double>(done.record_bytes)));
+  }
 }
 
 }  // namespace bench

@@ -177,6 +177,9 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   }
   around.end();
   around.add_to(record);
+  if (const auto& throttled = record.load.throttling.time; throttled.known()) {
+    measured.session.throttled = throttled.value();
+  }
   watches.add_to(record.gpus);
   if (!record.gpus.empty()) {
     add_gpu_energy(record);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <future>
 #include <utility>
 
@@ -27,6 +28,18 @@ struct OwnRows {
     return first <= row && row < first + count;
   }
 };
+
+/// The bytes that the process has read from storage, as the kernel counts them.
+std::optional<std::uint64_t> bytes_from_storage() {
+  std::ifstream file("/proc/self/io");
+  std::string name;
+  for (std::uint64_t count = 0; file >> name >> count;) {
+    if (name == "read_bytes:") {
+      return count;
+    }
+  }
+  return std::nullopt;
+}
 
 std::size_t image_bytes(const LoaderOptions& options) {
   return static_cast<std::size_t>(options.image_elements) *
@@ -384,6 +397,7 @@ InputStatistics BatchLoader::statistics() const {
   const std::lock_guard lock(mutex_);
   InputStatistics statistics = statistics_;
   statistics.reading = queue_->times();
+  statistics.storage_bytes = bytes_from_storage();
   return statistics;
 }
 

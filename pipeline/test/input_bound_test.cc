@@ -146,5 +146,17 @@ TEST(InputVerdict, IsDescribedWithItsRemedy) {
   EXPECT_THAT(sentence_of(interval), HasSubstr("the storage delivers 10 MB/s and limits this run"));
 }
 
+TEST(InputBound, IsTheQuotaIfThatStopsTheProcess) {
+  InputInterval interval{.done = {}, .images = 100, .wall = milliseconds(10000), .processors = 4};
+  interval.throttled = milliseconds(900);
+  EXPECT_NE(judge_input(interval).bound, InputBound::quota);
+  interval.throttled = milliseconds(2500);
+  EXPECT_EQ(judge_input(interval).bound, InputBound::quota);
+  EXPECT_EQ(
+      describe(judge_input(interval), interval),
+      "the control group's quota of processor time stopped this process for 2.5 of 10.0 s; this "
+      "limits the run to 10.0 images/sec; raise the quota");
+}
+
 }  // namespace
 }  // namespace bench

@@ -34,6 +34,8 @@ struct Input {
   int threads = 0;
   std::int64_t images = 0;
   std::int64_t bytes = 0;
+  Captured<std::int64_t> storage_bytes{};
+  int readers = 1;
   std::int64_t seekable = 0;
   /// Names and numbers of the reasons.
   std::vector<std::pair<std::string, std::int64_t>> bad_records{};

@@ -28,6 +28,8 @@ void put_input(Section out, const Input& input) {
   out.put("threads", input.threads);
   out.put("images", input.images);
   out.put("bytes", input.bytes);
+  out.put("storage_bytes", input.storage_bytes);
+  out.put("readers", input.readers);
   out.put("seekable", input.seekable);
   Section bad = out.child("bad_records");
   for (const auto& [reason, count] : input.bad_records) {
