@@ -63,9 +63,9 @@ struct InputVerdict {
 };
 
 /// Finds the bound. It is the quota if that took a tenth of the processors' time or more.
-/// Otherwise, it is the device if that waits less than 5 % of the time, unless the input takes more
-/// than a tenth of the device's own processors. Otherwise it is the busier part of the input, if
-/// that works at least 70 % of the time. The interval must not be empty.
+/// Otherwise, it is the device if that waits less than 5 % of the time. On the input's processors,
+/// the input must also take at most a tenth of them. Otherwise, it is the busier part of the input,
+/// if that works at least 70 % of the time. The interval must not be empty.
 InputVerdict judge_input(const InputInterval& interval);
 
 /// One sentence: what limits the run, why, and what removing the limit would give.

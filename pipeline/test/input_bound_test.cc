@@ -148,14 +148,14 @@ TEST(InputVerdict, IsDescribedWithItsRemedy) {
 
 TEST(InputBound, IsTheQuotaIfThatStopsTheProcess) {
   InputInterval interval{.done = {}, .images = 100, .wall = milliseconds(10000), .processors = 4};
-  interval.throttled = milliseconds(900);
+  interval.throttled = milliseconds(3900);
   EXPECT_NE(judge_input(interval).bound, InputBound::quota);
-  interval.throttled = milliseconds(2500);
+  interval.throttled = milliseconds(10000);
   EXPECT_EQ(judge_input(interval).bound, InputBound::quota);
   EXPECT_EQ(
       describe(judge_input(interval), interval),
-      "the control group's quota of processor time stopped this process for 2.5 of 10.0 s; this "
-      "limits the run to 10.0 images/sec; raise the quota");
+      "the control group's quota of processor time stopped this process for 25 % of the time of 4 "
+      "processors; this limits the run to 10.0 images/sec; raise the quota");
 }
 
 }  // namespace
