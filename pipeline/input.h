@@ -170,6 +170,8 @@ std::unique_ptr<InputSource> make_tensor_file_input(
 /// How an image is resized to the network's input size.
 enum class ResizeMethod : std::uint8_t { bilinear, nearest, bicubic, area, round_robin, crop };
 
+/// The flag's value.
+std::string_view name_of(ResizeMethod method);
 /// Parses the flag's value; throws UsageError that lists the accepted values.
 ResizeMethod resize_method_from(std::string_view name);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -7,15 +8,26 @@
 
 namespace bench {
 
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ResizeMethod>, 6> kMethods = {{
+    {"bilinear", ResizeMethod::bilinear},
+    {"nearest", ResizeMethod::nearest},
+    {"bicubic", ResizeMethod::bicubic},
+    {"area", ResizeMethod::area},
+    {"round_robin", ResizeMethod::round_robin},
+    {"crop", ResizeMethod::crop},
+}};
+
+}  // namespace
+
+std::string_view name_of(ResizeMethod method) {
+  return std::find_if(kMethods.begin(), kMethods.end(),
+                      [&](const auto& row) { return row.second == method; })
+      ->first;
+}
+
 ResizeMethod resize_method_from(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, ResizeMethod>, 6> kMethods = {{
-      {"bilinear", ResizeMethod::bilinear},
-      {"nearest", ResizeMethod::nearest},
-      {"bicubic", ResizeMethod::bicubic},
-      {"area", ResizeMethod::area},
-      {"round_robin", ResizeMethod::round_robin},
-      {"crop", ResizeMethod::crop},
-  }};
   std::string names;
   for (const auto& [known, method] : kMethods) {
     if (known == name) {

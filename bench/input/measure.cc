@@ -96,8 +96,13 @@ std::string input_table(const InputOptions& options, std::span<const InputResult
                      seekable > 0 ? fmt::format(", {:.0f} % seekable", 100 * seekable) : "",
                      options.image_size, options.image_size,
                      options.type == SlotType::u8 ? "u8" : "f32");
-  out << fmt::format("medians of {} measurements of {:g} s; processor time in us per image\n",
-                     options.repeats, options.seconds);
+  const auto count = [](const InputResult& result) { return result.images_per_second.size(); };
+  const auto [fewest, most] = std::ranges::minmax(results, {}, count);
+  const std::string counts = count(fewest) == count(most)
+                                 ? fmt::format("{}", count(most))
+                                 : fmt::format("{} to {}", count(fewest), count(most));
+  out << fmt::format("medians of {} measurement{} of {:g} s; processor time in us per image\n",
+                     counts, count(most) == 1 ? "" : "s", options.seconds);
   std::vector<TextTable::Column> columns;
   for (const char* const title : {"threads", "images/sec", "lowest", "highest", "per thread",
                                   "scaling", "MB/s", "read", "parse", "decode", "resize", "busy"}) {
@@ -134,6 +139,9 @@ std::string input_json(const InputOptions& options, std::span<const InputResult>
                               {"batch_size", options.batch},
                               {"output", options.type == SlotType::u8 ? "u8" : "f32"},
                               {"stage", name_of(options.pipeline.last_stage)},
+                              {"resize_method", name_of(options.pipeline.resize_method)},
+                              {"shuffle_buffer", options.pipeline.shuffle_buffer},
+                              {"caching", options.pipeline.use_caching},
                               {"fused", options.pipeline.fuse_decode_and_crop},
                               {"jpeg_dct", options.pipeline.accurate_dct ? "accurate" : "original"},
                               {"seconds", options.seconds}};
@@ -141,6 +149,7 @@ std::string input_json(const InputOptions& options, std::span<const InputResult>
   for (const InputResult& result : results) {
     const InputStatistics& done = result.all.done;
     list.push_back({{"threads", result.threads},
+                    {"readers", done.readers},
                     {"images_per_second", result.images_per_second},
                     {"median", result.median()},
                     {"images", done.images_prepared},

@@ -113,6 +113,17 @@ std::vector<ClassFolder> list_class_folders(const std::string& folder) {
   return classes;
 }
 
+std::int64_t count_loose_images(const std::string& folder) {
+  try {
+    return std::count_if(fs::directory_iterator(folder), fs::directory_iterator(),
+                         [](const fs::directory_entry& entry) {
+                           return is_jpeg_name(entry.path()) && entry.is_regular_file();
+                         });
+  } catch (const fs::filesystem_error& error) {
+    throw cannot_read(folder, error);
+  }
+}
+
 std::optional<std::string> find_class_folders(const std::string& data_dir, bool training) {
   const fs::path root(data_dir);
   bool has_subsets = false;

@@ -22,6 +22,10 @@ struct ClassFolder {
 /// it cannot read a folder.
 std::vector<ClassFolder> list_class_folders(const std::string& folder);
 
+/// The number of JPEGs directly in `folder`, which belong to no class. Throws UsageError if it
+/// cannot read the folder.
+std::int64_t count_loose_images(const std::string& folder);
+
 /// The folder that contains the class folders of a subset: train, val or validation in `data_dir`;
 /// for training also `data_dir` itself, unless it contains one of these. Nothing if no folder in it
 /// has a JPEG.

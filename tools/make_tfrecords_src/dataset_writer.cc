@@ -149,9 +149,13 @@ void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& pro
   for (const Subset& subset : subsets) {
     total += subset.images->size();
     if (subset.images->size() < static_cast<std::size_t>(subset.shards)) {
+      const std::string_view option = subset.prefix == "train" ? "shards" : "validation_shards";
       throw UsageError(fmt::format(
-          "cannot write {} images to {} {} shards; at most one shard per image is accepted",
-          subset.images->size(), subset.shards, subset.prefix));
+          "cannot write {} images to {} {} shards; at most one shard per image is accepted{}",
+          subset.images->size(), subset.shards, subset.prefix,
+          subset.images->empty()
+              ? ""
+              : fmt::format("; use --{}={} or fewer", option, subset.images->size())));
     }
   }
   prepare_folder(options.output_dir, options.overwrite);

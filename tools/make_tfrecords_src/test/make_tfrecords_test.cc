@@ -89,8 +89,10 @@ TEST(MakeTfrecords, WarnsOfWhatItSkips) {
   const TemporaryFolder output;
   draw_class_folders(source);
   test::write_file(source.file("empty/a.png"), "no JPEG");
+  test::write_file(source.file("loose.JPG"), "no class");
   const Result result = run({"--output_dir=" + output.path().string(), source.path()});
   ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("': skipped 1 JPEG in no class folder"));
   EXPECT_THAT(result.err, HasSubstr("/cats': skipped 1 file that is not JPEG (.jpg, .jpeg)"));
   EXPECT_THAT(result.err,
               HasSubstr("/empty' contains no JPEGs (.jpg, .jpeg), so it is not a class"));
