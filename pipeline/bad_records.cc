@@ -19,7 +19,7 @@ struct ReasonText {
   std::string_view several;
 };
 constexpr std::array<ReasonText, kBadRecordReasons> kReasons = {{
-    {.name = "file", .one = "unreadable file", .several = "unreadable files"},
+    {.name = "file", .one = "unreadable", .several = "unreadable"},
     {.name = "checksum", .one = "wrong checksum", .several = "wrong checksums"},
     {.name = "fields", .one = "malformed Example", .several = "malformed Examples"},
     {.name = "label", .one = "label out of range", .several = "labels out of range"},
@@ -69,7 +69,7 @@ void BadRecordCounts::add(const BadRecordError& error) {
   if (total() == 0) {
     first = error.what();
   }
-  ++by_reason.at(static_cast<std::size_t>(error.reason()));
+  by_reason.at(static_cast<std::size_t>(error.reason())) += error.records();
 }
 
 std::int64_t BadRecordCounts::total() const {

@@ -11,7 +11,7 @@ namespace bench {
 
 /// Why a record cannot be used.
 enum class BadRecord : std::uint8_t {
-  file,      ///< The rest of its file cannot be read.
+  file,      ///< It cannot be read.
   checksum,  ///< The checksum of its data does not match.
   fields,    ///< It is not an Example, or a field is missing or malformed.
   label,     ///< Its label is out of range.
@@ -24,12 +24,16 @@ std::string_view name_of(BadRecord reason);
 /// A record that cannot be used: file, offset and reason.
 class BadRecordError : public DataError {
  public:
-  BadRecordError(BadRecord reason, const std::string& message)
-      : DataError(message), reason_(reason) {}
+  BadRecordError(BadRecord reason, const std::string& message, std::int64_t records = 1)
+      : DataError(message), reason_(reason), records_(records) {}
   [[nodiscard]] BadRecord reason() const { return reason_; }
+  /// The number of records that are lost. More than one if a file cannot be read further; the
+  /// number is then an estimate.
+  [[nodiscard]] std::int64_t records() const { return records_; }
 
  private:
   BadRecord reason_;
+  std::int64_t records_;
 };
 
 /// The number of bad records that a run accepts: a number, or a share of the images so far.

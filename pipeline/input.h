@@ -105,9 +105,9 @@ struct InputStatistics {
   std::chrono::nanoseconds parse_busy{};     ///< data checksums and Example scan
   std::chrono::nanoseconds decode_busy{};    ///< JPEG
   std::chrono::nanoseconds resize_busy{};    ///< resize, normalise, pack
-  /// Reading, order, length checksums. With one reader: its times. With more: the work of the
-  /// thread that waits for them and orders records, and the processor time of all.
+  /// Reading, order, length checksums: one thread. With several readers, it waits for them.
   ThreadTimes reading{};
+  ThreadTimes readers_work{};      ///< several readers, in total
   ThreadTimes preparing{};         ///< parse, decode and resize: `threads` threads
   std::uint64_t record_bytes = 0;  ///< payload of the prepared records
   /// What this process read from storage, not from the page cache; nothing if the kernel does not

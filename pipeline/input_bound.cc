@@ -33,11 +33,11 @@ double busy_share(const ThreadTimes& times, int threads, double wall) {
   return std::min(ratio(work, threads * wall), 1.0);
 }
 
-/// The reading thread's times, with the readers' average of what is summed over them.
-ThreadTimes of_one_reader(const InputStatistics& done) {
+/// The reading thread's times. Readers work at the same time, so each adds its share.
+ThreadTimes with_readers(const InputStatistics& done) {
   ThreadTimes times = done.reading;
-  times.processor /= done.readers;
-  times.delayed /= done.readers;
+  times.processor += done.readers_work.processor / done.readers;
+  times.delayed += done.readers_work.delayed / done.readers;
   return times;
 }
 
@@ -92,12 +92,12 @@ InputBound bound_of(const InputVerdict& verdict, const InputInterval& interval) 
                : InputBound::device;
   }
   if (std::max(verdict.reading_busy, verdict.preparing_busy) < kBusy) {
-    const double delayed = seconds(done.reading.delayed + done.preparing.delayed);
+    const double delayed = seconds(with_readers(done).delayed + done.preparing.delayed);
     return ratio(delayed, seconds(interval.wall)) > kDelayed ? InputBound::processors
                                                              : InputBound::unclear;
   }
   return verdict.preparing_busy >= verdict.reading_busy ? bound_of_preparing(verdict, interval)
-                                                        : bound_of_reading(of_one_reader(done));
+                                                        : bound_of_reading(with_readers(done));
 }
 
 std::string count_of(double images_per_second) {
@@ -203,9 +203,11 @@ InputVerdict judge_input(const InputInterval& interval) {
       .images_per_second = images / wall,
       .device_images_per_second = images / std::max(wall - seconds(interval.waited), 1e-3 * wall),
       .input_images_per_second = ratio(done.threads * prepared, preparing),
-      .reading_busy = busy_share(of_one_reader(done), 1, wall),
+      .reading_busy = busy_share(with_readers(done), 1, wall),
       .preparing_busy = busy_share(done.preparing, done.threads, wall),
-      .processors_used = seconds(done.reading.processor + done.preparing.processor) / wall,
+      .processors_used =
+          seconds(done.reading.processor + done.readers_work.processor + done.preparing.processor) /
+          wall,
       .waited = std::min(seconds(interval.waited) / wall, 1.0)};
   verdict.processors_needed =
       ratio(seconds(done.preparing.processor), prepared) * verdict.device_images_per_second;

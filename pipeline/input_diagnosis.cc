@@ -17,7 +17,7 @@ std::string speed_text(double speed) { return fmt::format("{:.{}f}", speed, spee
 
 std::string gain_text(const DiagnosedSpeeds& speeds, double limit) {
   return fmt::format("{} images/sec ({:+.0f} %)", speed_text(limit),
-                     100 * (limit / speeds.both - 1));
+                     100 * std::max(limit / speeds.both - 1, 0.0));
 }
 
 /// The slowest part of the input.

@@ -7,13 +7,14 @@
 
 namespace bench {
 
-/// Speeds in images per second that one run after another reached.
+/// Speeds in images per second, measured one after another.
 struct DiagnosedSpeeds {
-  /// The device repeats one batch, which is already in its memory.
+  /// The device repeats one batch, which is already in its memory. The same as with_copies if the
+  /// device computes in host memory.
   double device = 0;
   /// The device gets batches from the host's memory.
   double with_copies = 0;
-  /// The input delivers to nobody.
+  /// No device consumes the batches.
   double input = 0;
   /// Input and device together.
   double both = 0;

@@ -42,6 +42,7 @@ InputStatistics InputStatistics::since(const InputStatistics& before) const {
   done.decode_busy -= before.decode_busy;
   done.resize_busy -= before.resize_busy;
   done.reading = difference(reading, before.reading);
+  done.readers_work = difference(readers_work, before.readers_work);
   done.preparing = difference(preparing, before.preparing);
   done.record_bytes -= before.record_bytes;
   if (storage_bytes && before.storage_bytes) {

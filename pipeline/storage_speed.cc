@@ -52,7 +52,7 @@ int open_direct(const std::string& path) {
   return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_DIRECT);
 }
 
-void read_directly(const std::string& path, std::uint64_t offset, std::span<char> to) {
+std::size_t read_directly(const std::string& path, std::uint64_t offset, std::span<char> to) {
   const int file = open_direct(path);
   const ssize_t count =
       file < 0 ? -1 : ::pread(file, to.data(), to.size(), static_cast<off_t>(offset));
@@ -64,6 +64,7 @@ void read_directly(const std::string& path, std::uint64_t offset, std::span<char
     throw DataError(
         fmt::format("{}, offset {}: cannot read the file: {}", path, offset, std::strerror(error)));
   }
+  return static_cast<std::size_t>(count);
 }
 
 constexpr std::array kClasses{
@@ -74,7 +75,13 @@ constexpr std::array kClasses{
 
 }  // namespace
 
-std::optional<FileReads> direct_reads(const std::vector<std::string>& files) {
+std::optional<FileReads> direct_reads(const std::vector<std::string>& all) {
+  constexpr std::size_t kMostFiles = 4096;
+  std::vector<std::string> files;
+  const std::size_t step = all.size() / kMostFiles + 1;
+  for (std::size_t i = 0; i < all.size(); i += step) {
+    files.push_back(all[i]);
+  }
   FileReads reads;
   for (const std::string& path : files) {
     const int file = open_direct(path);
@@ -90,26 +97,29 @@ std::optional<FileReads> direct_reads(const std::vector<std::string>& files) {
     reads.sizes.push_back(static_cast<std::uint64_t>(status.st_size));
   }
   reads.read = [files](std::size_t file, std::uint64_t offset, std::span<char> to) {
-    read_directly(files[file], offset, to);
+    return read_directly(files[file], offset, to);
   };
   reads.now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
   return reads;
 }
 
-double read_speed(const FileReads& reads, int concurrent, std::chrono::nanoseconds time) {
+double read_speed(const FileReads& reads, int concurrent, std::chrono::nanoseconds time,
+                  double begin) {
   const std::vector<Block> blocks = blocks_of(reads.sizes);
-  std::atomic<std::size_t> next = 0;
+  std::atomic<std::size_t> next =
+      static_cast<std::size_t>(begin * static_cast<double>(blocks.size()));
   std::atomic<std::uint64_t> bytes = 0;
-  const auto begin = reads.now();
+  const auto started = reads.now();
   const auto work = [&] {
     // Direct reads need aligned memory, and sizes that are multiples of the alignment.
     const std::unique_ptr<char, Free> memory(
         static_cast<char*>(std::aligned_alloc(kAlignment, kBlockBytes)));
     check(memory != nullptr, "no memory for a block");
-    for (std::size_t i = next++; i < blocks.size() && reads.now() - begin < time; i = next++) {
+    for (std::size_t i = next++;
+         i < blocks.size() && reads.now() - started < time && !(reads.stopped && reads.stopped());
+         i = next++) {
       const std::size_t rounded = (blocks[i].bytes + kAlignment - 1) / kAlignment * kAlignment;
-      reads.read(blocks[i].file, blocks[i].offset, {memory.get(), rounded});
-      bytes += blocks[i].bytes;
+      bytes += reads.read(blocks[i].file, blocks[i].offset, {memory.get(), rounded});
     }
   };
   std::vector<std::future<void>> threads;
@@ -119,7 +129,7 @@ double read_speed(const FileReads& reads, int concurrent, std::chrono::nanosecon
   for (std::future<void>& thread : threads) {
     thread.get();
   }
-  const double seconds = std::chrono::duration<double>(reads.now() - begin).count();
+  const double seconds = std::chrono::duration<double>(reads.now() - started).count();
   return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
 }
 

@@ -115,15 +115,17 @@ std::string input_table(const InputOptions& options, std::span<const InputResult
         std::minmax_element(result.images_per_second.begin(), result.images_per_second.end());
     const double each = result.median() / result.threads;
     const double base = results.front().median() / results.front().threads;
-    table.add_row({fmt::format("{}", result.threads), fmt::format("{:.0f}", result.median()),
-                   fmt::format("{:.0f}", *lowest), fmt::format("{:.0f}", *highest),
-                   fmt::format("{:.0f}", each), fmt::format("{:.0f} %", 100 * each / base),
-                   fmt::format("{:.1f}", result.median() * bytes_per_image(done) / 1e6),
-                   fmt::format("{:.1f}", per_image(done.reading.processor, result)),
-                   fmt::format("{:.1f}", per_image(done.parse_busy, result)),
-                   fmt::format("{:.1f}", per_image(done.decode_busy, result)),
-                   fmt::format("{:.1f}", per_image(done.resize_busy, result)),
-                   fmt::format("{:.0f} %", 100 * judge_input(result.all).preparing_busy)});
+    table.add_row(
+        {fmt::format("{}", result.threads), fmt::format("{:.0f}", result.median()),
+         fmt::format("{:.0f}", *lowest), fmt::format("{:.0f}", *highest),
+         fmt::format("{:.0f}", each), fmt::format("{:.0f} %", 100 * each / base),
+         fmt::format("{:.1f}", result.median() * bytes_per_image(done) / 1e6),
+         fmt::format("{:.1f}",
+                     per_image(done.reading.processor + done.readers_work.processor, result)),
+         fmt::format("{:.1f}", per_image(done.parse_busy, result)),
+         fmt::format("{:.1f}", per_image(done.decode_busy, result)),
+         fmt::format("{:.1f}", per_image(done.resize_busy, result)),
+         fmt::format("{:.0f} %", 100 * judge_input(result.all).preparing_busy)});
   }
   out << table;
   return out.str();
@@ -155,7 +157,7 @@ std::string input_json(const InputOptions& options, std::span<const InputResult>
                     {"images", done.images_prepared},
                     {"bytes", done.record_bytes},
                     {"seekable", done.seekable_images},
-                    {"read_seconds", seconds(done.reading.processor)},
+                    {"read_seconds", seconds(done.reading.processor + done.readers_work.processor)},
                     {"parse_seconds", seconds(done.parse_busy)},
                     {"decode_seconds", seconds(done.decode_busy)},
                     {"resize_seconds", seconds(done.resize_busy)},

@@ -66,7 +66,8 @@ RunSettings evaluation_settings(const RunSettings& training) {
   workload.print_training_accuracy = false;
   if (workload.input.dataset) {
     workload.input.dataset->training = false;
-    workload.input.record_bytes = record_memory(*workload.dataset, *workload.input.dataset);
+    workload.input.record_bytes =
+        record_memory(*workload.dataset, *workload.input.dataset, workload.processes > 1);
   }
   Execution& execution = settings.execution;
   execution.choices = nullptr;

@@ -235,6 +235,10 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const To
   const std::size_t slot =
       pixels ? slot_image_bytes(settings) * static_cast<std::size_t>(batch) * towers : images;
   memory.input_slots = slot * static_cast<std::size_t>(workload.input.dataset->prefetch_batches);
+  if (settings.outputs.diagnose_input) {
+    // The diagnosis copies all slots.
+    memory.check.host = std::max(memory.check.host, memory.input_slots);
+  }
   if (pixels && backend.shares_host_memory()) {
     memory.input_slots += images;  // The buffer for normalized images.
   }

@@ -368,9 +368,9 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
       workload.input.dataset->training = false;
     }
   }
-  // Other processes' records are only found, not read, unless all are kept.
-  if (workload.input.dataset && (place.processes == 1 || workload.input.dataset->use_caching)) {
-    workload.input.record_bytes = record_memory(*workload.dataset, *workload.input.dataset);
+  if (workload.input.dataset) {
+    workload.input.record_bytes =
+        record_memory(*workload.dataset, *workload.input.dataset, place.processes > 1);
   }
   const Placement placement = resolve_placement(flags, why_no_gpu(flags));
   execution.device = device_named(placement.device);

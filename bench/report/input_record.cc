@@ -24,6 +24,14 @@ std::vector<std::pair<std::string, std::int64_t>> bad_records_of(const BadRecord
   return numbers;
 }
 
+/// The reading thread, with the processor time of all readers.
+ThreadTimes reading_of(const InputStatistics& done) {
+  ThreadTimes times = done.reading;
+  times.processor += done.readers_work.processor;
+  times.delayed += done.readers_work.delayed;
+  return times;
+}
+
 Captured<std::int64_t> storage_bytes_of(const InputStatistics& done) {
   if (!done.storage_bytes) {
     return Unknown{"/proc/self/io has no read_bytes"};
@@ -69,7 +77,7 @@ std::optional<results::Input> input_record(const RunSettings& settings,
                         .readers = done.readers,
                         .seekable = done.seekable_images,
                         .bad_records = bad_records_of(done.bad_records),
-                        .reading = seconds_of(done.reading),
+                        .reading = seconds_of(reading_of(done)),
                         .preparing = seconds_of(done.preparing),
                         .parse = std::chrono::duration<double>(done.parse_busy).count(),
                         .decode = std::chrono::duration<double>(done.decode_busy).count(),

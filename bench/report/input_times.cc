@@ -62,7 +62,8 @@ void print_input_times(const RunSettings& settings, const SessionResult& session
   const auto with_threads = [](std::string_view work, int threads) {
     return fmt::format("{} ({} thread{})", work, threads, threads == 1 ? "" : "s");
   };
-  row(with_threads("read", done.readers), done.reading.processor, verdict.reading_busy);
+  row(with_threads("read", done.readers), done.reading.processor + done.readers_work.processor,
+      verdict.reading_busy);
   row(with_threads("prepare", done.threads), done.preparing.processor, verdict.preparing_busy);
   row("  parse", done.parse_busy, {});
   row("  decode", done.decode_busy, {});

@@ -51,9 +51,27 @@ double device_speed(const RunSettings& settings, Towers& towers, InputSource& in
   return session.images_per_second(settings.workload.global_batch());
 }
 
+/// The input's batches; waiting for them ends if the run is to end.
+class InterruptibleInput final : public InputSource {
+ public:
+  InterruptibleInput(InputSource& source, const RunHost& host) : source_(source), host_(host) {}
+
+  InputBatch next() override {
+    while (!source_.ready_within(std::chrono::milliseconds(100))) {
+      stop_if_asked(host_);
+    }
+    stop_if_asked(host_);
+    return source_.next();
+  }
+  [[nodiscard]] InputStatistics statistics() const override { return source_.statistics(); }
+
+ private:
+  InputSource& source_;
+  const RunHost& host_;
+};
+
 /// What the input does without a device.
-InputInterval input_alone(const RunSettings& settings, InputSource& input, RunHost& host) {
-  const std::int64_t batch = settings.workload.process_batch();
+InputInterval input_alone(const RunSettings& settings, InputSource& input, const RunHost& host) {
   // The batches that are ready took no time.
   for (int i = 0; i < settings.workload.input.dataset->prefetch_batches; ++i) {
     input.next();
@@ -66,12 +84,8 @@ InputInterval input_alone(const RunSettings& settings, InputSource& input, RunHo
                          .processors = static_cast<int>(host.processors.size()),
                          .crops_first = settings.workload.input.dataset->fuse_decode_and_crop};
   do {
-    while (!input.ready_within(std::chrono::milliseconds(100))) {
-      stop_if_asked(host);
-    }
     input.next();
-    interval.images += batch;
-    stop_if_asked(host);
+    interval.images += settings.workload.process_batch();
   } while (host.clock.now() < end);
   interval.wall = host.clock.now() - begin;
   interval.waited = interval.wall;
@@ -85,16 +99,20 @@ void print_speed(std::ostream& out, std::string_view what, double images_per_sec
 }
 
 /// Measures direct reads of the run's files.
-void print_storage(const RunSettings& settings, const InputInterval& input, std::ostream& out) {
-  const DatasetOptions& options = *settings.workload.input.dataset;
-  const auto reads = direct_reads(data_files(*settings.workload.dataset, options));
+void print_storage(const RunSettings& settings, const InputInterval& input, RunHost& host) {
+  std::ostream& out = host.streams.out;
+  auto reads =
+      direct_reads(data_files(*settings.workload.dataset, *settings.workload.input.dataset));
   if (!reads) {
     out << "storage: not measured, because its file system does not support direct reads\n";
     return;
   }
+  reads->stopped = [&host] { return host.end_asked(); };
   constexpr int kConcurrent = 8;
+  constexpr double kMega = 1e6;
   const double one = read_speed(*reads, 1, phase_length(settings) / 2);
-  const double several = read_speed(*reads, kConcurrent, phase_length(settings) / 2);
+  const double several = read_speed(*reads, kConcurrent, phase_length(settings) / 2, 0.5);
+  stop_if_asked(host);
   const double image = static_cast<double>(input.done.record_bytes) /
                        static_cast<double>(std::max<std::int64_t>(input.done.images_prepared, 1));
   const StorageClass& like = storage_class(one);
@@ -102,36 +120,40 @@ void print_storage(const RunSettings& settings, const InputInterval& input, std:
       "storage: {:.0f} MB/s with 1 read at a time, {:.0f} with {}; {:.0f} MB/s are enough for "
       "{:.0f} "
       "images/sec; the speed is closest to {} ({:.0f} MB/s)\n",
-      one / 1e6, several / 1e6, kConcurrent, one / 1e6, one / image, like.name,
+      one / kMega, several / kMega, kConcurrent, one / kMega, one / image, like.name,
       like.megabytes_per_second);
 }
 
 }  // namespace
 
-void diagnose_input(const RunSettings& settings, Prepared& prepared, const SessionResult& session,
-                    RunHost& host) {
+void diagnose_input(const RunSettings& settings, Prepared& prepared, RunHost& host) {
   std::ostream& out = host.streams.out;
+  Backend& backend = *prepared.devices.front().backend;
   out << fmt::format(
              "{:<44}{:>12}\n",
              fmt::format("diagnosis of the input, {:g} s each", *settings.outputs.diagnose_input),
              "images/sec")
       << std::flush;
-  DiagnosedSpeeds speeds{.both = session.images_per_second(settings.workload.global_batch()),
-                         .shares_processors = settings.execution.device == RunDevice::cpu};
-  const InputInterval alone = input_alone(settings, *prepared.input, host);
+  InterruptibleInput input(*prepared.input, host);
+  DiagnosedSpeeds speeds{.shares_processors = settings.execution.device == RunDevice::cpu};
+  const InputInterval alone = input_alone(settings, input, host);
   const InputVerdict verdict = judge_input(alone);
   speeds.input = verdict.images_per_second;
-  ReplayedInput replayed(*prepared.input, settings.workload.input.dataset->prefetch_batches,
+  print_speed(out, "input alone", speeds.input);
+  speeds.both = device_speed(settings, *prepared.towers, *prepared.input, host);
+  print_speed(out, "input and device", speeds.both);
+  ReplayedInput replayed(input, settings.workload.input.dataset->prefetch_batches,
                          settings.workload.process_batch(), slot_image_bytes(settings),
-                         make_staging_allocator(*prepared.devices.front().backend));
+                         make_staging_allocator(backend));
   speeds.with_copies = device_speed(settings, *prepared.towers, replayed, host);
-  replayed.repeat_first();
-  speeds.device = device_speed(settings, *prepared.towers, replayed, host);
-  print_speed(out, "device, one batch repeated", speeds.device);
   print_speed(out, "device, batches from memory", speeds.with_copies);
-  print_speed(out, "input", speeds.input);
-  print_speed(out, "both (the run above)", speeds.both);
-  print_storage(settings, alone, out);
+  speeds.device = speeds.with_copies;
+  if (!backend.shares_host_memory()) {
+    replayed.repeat_first();
+    speeds.device = device_speed(settings, *prepared.towers, replayed, host);
+    print_speed(out, "device, one batch without copies", speeds.device);
+  }
+  print_storage(settings, alone, host);
   out << "diagnosis: " << describe(speeds, verdict, alone) << "\n" << std::flush;
 }
 

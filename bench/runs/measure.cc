@@ -12,6 +12,7 @@
 #include "bench/report/world_record.h"
 #include "bench/runs/prediction.h"
 #include "models/base/errors.h"
+#include "models/base/text.h"
 #include "results/environment/gpu_verdict.h"
 #include "results/environment/gpu_watches.h"
 #include "results/environment/machine.h"
@@ -212,6 +213,18 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
       check(prepared.towers->update(0)->sum_times() != nullptr, "the gradients are not added");
       predict_speeds(begun.settings, measured.session, *prepared.towers->update(0)->sum_times(),
                      *record.world, host.streams.out);
+    }
+    // Only rank 0 prints and has a record.
+    const std::string bad = measured.input.bad_records.total() > 0
+                                ? fmt::format("{} skipped {}", world.name(world.rank()),
+                                              describe(measured.input.bad_records))
+                                : "";
+    const std::vector<std::string> all_bad = world.gather(bad);
+    for (std::size_t rank = 1; rank < all_bad.size(); ++rank) {
+      if (!all_bad[rank].empty()) {
+        LOG(WARNING) << "warning: " << printable(all_bad[rank]);
+        record.quality.warnings.push_back(all_bad[rank]);
+      }
     }
     for (std::string& warning :
          rank_warnings(record.world->ranks, [&](int rank) { return world.name(rank); })) {

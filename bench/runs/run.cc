@@ -36,6 +36,19 @@ void note_choices(World& world, const Checkpointing& checkpoints) {
   }
 }
 
+/// Returns the exit status. The record is already written and does not change.
+int diagnose(const RunSettings& settings, Prepared& prepared, RunHost& host) {
+  try {
+    diagnose_input(settings, prepared, host);
+    return 0;
+  } catch (const RunEnded& ended) {
+    return host.end(ended);
+  } catch (const std::exception& error) {
+    LOG(WARNING) << "warning: the diagnosis of the input failed: " << printable(error.what());
+    return 1;
+  }
+}
+
 }  // namespace
 
 RunOutcome run_once(const RunRequest& request, RunHost& host) {
@@ -57,14 +70,8 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
       world.set_phase("measuring");
       measured = measure(begun, *prepared, host);
       status = conclude(begun, *prepared, measured, host);
-      if (begun.settings.outputs.diagnose_input && measured.session.stop != Stop::none &&
-          !measured.session.steps.empty()) {
-        // The record is already written, so an interrupted diagnosis must not change it.
-        try {
-          diagnose_input(begun.settings, *prepared, measured.session, host);
-        } catch (const RunEnded& ended) {
-          status = host.end(ended);
-        }
+      if (begun.settings.outputs.diagnose_input && status == 0) {
+        status = diagnose(begun.settings, *prepared, host);
       }
     }
   } catch (const RunEnded& ended) {

@@ -203,7 +203,7 @@ std::vector<std::string> list_cifar10_files(const DatasetOptions& options) {
   return find_cifar10_files(options.data_dir, options.training);
 }
 
-std::size_t cifar10_record_memory(const DatasetOptions& options) {
+std::size_t cifar10_record_memory(const DatasetOptions& options, bool /*several_processes*/) {
   return total_bytes(find_cifar10_files(options.data_dir, options.training));
 }
 

@@ -4,10 +4,12 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <string_view>
 #include <utility>
 
 #include "models/base/errors.h"
+#include "pipeline/stages/shard_list.h"
 
 namespace bench {
 namespace {
@@ -67,13 +69,8 @@ constexpr std::array<std::string_view, 3> kSubsets = {"train", "val", "validatio
 
 class ImageStream final : public RecordStream {
  public:
-  explicit ImageStream(const std::vector<ClassFolder>& classes)
-      : images_(std::make_shared<Images>()) {
-    for (std::size_t i = 0; i < classes.size(); ++i) {
-      for (const std::string& path : classes[i].images) {
-        images_->emplace_back(path, static_cast<std::int32_t>(i) + 1);
-      }
-    }
+  explicit ImageStream(std::shared_ptr<const std::vector<LabelledImage>> images)
+      : images_(std::move(images)) {
     check(!images_->empty(), "a stream needs images");
   }
 
@@ -82,18 +79,19 @@ class ImageStream final : public RecordStream {
       place_ = 0;
       return std::nullopt;
     }
-    const auto& [path, label] = (*images_)[place_++];
+    const LabelledImage& image = (*images_)[place_++];
     return Record{.bytes = nullptr,
-                  .file = std::shared_ptr<const std::string>(images_, &path),
-                  .label = label};
+                  .file = std::shared_ptr<const std::string>(images_, &image.path),
+                  .label = image.label};
   }
 
  private:
-  using Images = std::vector<std::pair<std::string, std::int32_t>>;
   /// Records refer to their paths in it.
-  std::shared_ptr<Images> images_;
+  std::shared_ptr<const std::vector<LabelledImage>> images_;
   std::size_t place_ = 0;
 };
+
+std::string name_of(const ClassFolder& folder) { return fs::path(folder.path).filename(); }
 
 }  // namespace
 
@@ -141,8 +139,45 @@ std::optional<std::string> find_class_folders(const std::string& data_dir, bool 
   return std::nullopt;
 }
 
-std::unique_ptr<RecordStream> stream_images(const std::vector<ClassFolder>& classes) {
-  return std::make_unique<ImageStream>(classes);
+std::string require_class_folders(const std::string& data_dir, bool training) {
+  if (auto folder = find_class_folders(data_dir, training)) {
+    return *folder;
+  }
+  throw UsageError(fmt::format(
+      "--data_dir={}: the folder contains neither shards ({}-*-of-*) nor a folder of JPEGs per "
+      "class, which may be in a folder {}",
+      data_dir, shard_prefix(training), training ? "train" : "val"));
+}
+
+LabelledImages list_labelled_images(const std::string& data_dir, bool training) {
+  const std::string root = require_class_folders(data_dir, training);
+  std::vector<ClassFolder> wanted = list_class_folders(root);
+  // Without a folder for the subset, data_dir itself contains the classes.
+  const auto other = root == data_dir ? std::nullopt : find_class_folders(data_dir, !training);
+  std::map<std::string, std::int32_t> labels;
+  for (const auto& classes :
+       {wanted, other ? list_class_folders(*other) : std::vector<ClassFolder>()}) {
+    for (const ClassFolder& each : classes) {
+      if (!each.images.empty()) {
+        labels.emplace(name_of(each), 0);
+      }
+    }
+  }
+  LabelledImages out;
+  for (auto& [name, label] : labels) {
+    label = ++out.classes;
+  }
+  for (ClassFolder& folder : wanted) {
+    for (std::string& path : folder.images) {
+      out.images.push_back({.path = std::move(path), .label = labels.at(name_of(folder))});
+    }
+  }
+  return out;
+}
+
+std::unique_ptr<RecordStream> stream_images(
+    std::shared_ptr<const std::vector<LabelledImage>> images) {
+  return std::make_unique<ImageStream>(std::move(images));
 }
 
 }  // namespace bench

@@ -13,7 +13,7 @@ namespace bench {
 
 #define BENCH_DATASET(dataset, word, ...)                                                   \
   void check_##word##_files(const std::string&, bool);                                      \
-  std::size_t word##_record_memory(const DatasetOptions&);                                  \
+  std::size_t word##_record_memory(const DatasetOptions&, bool);                            \
   std::vector<std::string> list_##word##_files(const DatasetOptions&);                      \
   std::unique_ptr<InputSource> make_##word##_input(const InputSpec&, const DatasetOptions&, \
                                                    std::shared_ptr<HostAllocator>);
@@ -99,8 +99,9 @@ std::vector<std::string> data_files(const Dataset& dataset, const DatasetOptions
   return dataset.list_files != nullptr ? dataset.list_files(options) : std::vector<std::string>();
 }
 
-std::size_t record_memory(const Dataset& dataset, const DatasetOptions& options) {
-  return dataset.record_memory != nullptr ? dataset.record_memory(options) : 0;
+std::size_t record_memory(const Dataset& dataset, const DatasetOptions& options,
+                          bool several_processes) {
+  return dataset.record_memory != nullptr ? dataset.record_memory(options, several_processes) : 0;
 }
 
 std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,

@@ -29,7 +29,7 @@ struct Dataset {
   /// See data_files().
   std::vector<std::string> (*list_files)(const DatasetOptions&) = nullptr;
   /// See record_memory().
-  std::size_t (*record_memory)(const DatasetOptions&) = nullptr;
+  std::size_t (*record_memory)(const DatasetOptions&, bool several_processes) = nullptr;
   MakeInput make_input = nullptr;  ///< null: the name is known, but real data are not built yet
 
   [[nodiscard]] std::int64_t examples(bool training) const {
@@ -60,7 +60,8 @@ std::vector<std::string> data_files(const Dataset& dataset, const DatasetOptions
 /// The memory for the records that the input of one process keeps: its shuffle buffer or its cache.
 /// The size of the buffer's records is that of the first ones in some files. What cannot be read
 /// counts as empty.
-std::size_t record_memory(const Dataset& dataset, const DatasetOptions& options);
+std::size_t record_memory(const Dataset& dataset, const DatasetOptions& options,
+                          bool several_processes);
 
 /// Returns the dataset's input; throws UsageError if the dataset is not built yet.
 std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <numeric>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -215,41 +215,47 @@ int threads_to_use(int asked) { return asked > 0 ? asked : usable_processors(); 
 /// The files of a subset: shards, or else images.
 struct ImagenetFiles {
   std::vector<std::string> shards;
-  std::vector<ClassFolder> classes;
+  /// Compressed shards cannot be read from the middle.
+  bool compressed = false;
+  std::shared_ptr<const std::vector<LabelledImage>> images;
 
-  [[nodiscard]] std::int64_t images() const {
-    return std::accumulate(classes.begin(), classes.end(), std::int64_t{0},
-                           [](std::int64_t sum, const ClassFolder& folder) {
-                             return sum + std::ssize(folder.images);
-                           });
+  [[nodiscard]] std::int64_t image_count() const {
+    return images == nullptr ? 0 : std::ssize(*images);
   }
 };
 
-/// Throws UsageError if there are neither shards nor folders with JPEGs.
-std::string require_class_folders(const std::string& data_dir, bool training) {
-  if (auto folder = find_class_folders(data_dir, training)) {
-    return *folder;
+/// True if the first shard can be read and is compressed, as usually all are then.
+bool are_compressed(const std::vector<std::string>& shards) {
+  try {
+    return !shards.empty() && TfRecordReader(shards.front()).is_compressed();
+  } catch (const DataError&) {
+    return false;
   }
-  throw UsageError(fmt::format(
-      "--data_dir={}: the folder contains neither shards ({}-*-of-*) nor a folder of JPEGs per "
-      "class, which may be in a folder {}",
-      data_dir, shard_prefix(training), training ? "train" : "val"));
 }
 
-ImagenetFiles find_files(const std::string& data_dir, bool training, const InputSpec& spec) {
-  ImagenetFiles files{.shards = list_shards(data_dir, shard_prefix(training)), .classes = {}};
+/// Throws UsageError if there are neither shards nor folders with JPEGs.
+ImagenetFiles find_files(const InputSpec& spec, const DatasetOptions& options) {
+  ImagenetFiles files{.shards = list_shards(options.data_dir, shard_prefix(options.training)),
+                      .images = nullptr};
   if (!files.shards.empty()) {
+    files.compressed = are_compressed(files.shards);
     return files;
   }
-  files.classes = list_class_folders(require_class_folders(data_dir, training));
-  std::erase_if(files.classes, [](const ClassFolder& folder) { return folder.images.empty(); });
+  LabelledImages found = list_labelled_images(options.data_dir, options.training);
   // Labels count from 1.
-  const std::int64_t needed = std::ssize(files.classes) + 1 - spec.first_label;
-  if (needed > spec.num_classes) {
+  if (found.classes + 1 - spec.first_label > spec.num_classes) {
     throw UsageError(
-        fmt::format("--data_dir={}: the folder contains {} classes; use --num_classes={}", data_dir,
-                    files.classes.size(), std::ssize(files.classes) + 1));
+        fmt::format("--data_dir={}: the folder contains {} classes; use --num_classes={}",
+                    options.data_dir, found.classes, found.classes + 1));
   }
+  if (options.training) {
+    // A shuffle buffer would not mix classes if their images followed one another.
+    RandomStream random(spec.seed ^ hash_name("image files"), 0);
+    for (std::size_t i = found.images.size(); i > 1; --i) {
+      std::swap(found.images[i - 1], found.images[random.below(static_cast<std::uint32_t>(i))]);
+    }
+  }
+  files.images = std::make_shared<const std::vector<LabelledImage>>(std::move(found.images));
   return files;
 }
 
@@ -261,7 +267,7 @@ std::unique_ptr<RecordStream> stream_of(const ImagenetFiles& files,
   if (!files.shards.empty()) {
     stream = interleave_shards(files.shards, options);
   } else {
-    stream = stream_images(files.classes);
+    stream = stream_images(files.images);
     if (options.load && (dataset.use_caching || dataset.repeat_cached_sample)) {
       stream = load_records(std::move(stream), options.skip_bad_files);
     }
@@ -302,26 +308,6 @@ std::uint64_t typical_record_bytes(const std::vector<std::string>& shards) {
   return records > 0 ? bytes / records : 0;
 }
 
-/// True if the first shard can be read and is compressed, as usually all are then.
-bool are_compressed(const std::vector<std::string>& shards) {
-  try {
-    return !shards.empty() && TfRecordReader(shards.front()).is_compressed();
-  } catch (const DataError&) {
-    return false;
-  }
-}
-
-/// The total size of the images in class folders.
-std::uint64_t image_file_bytes(const DatasetOptions& options) {
-  std::uint64_t bytes = 0;
-  if (const auto root = find_class_folders(options.data_dir, options.training)) {
-    for (const ClassFolder& folder : list_class_folders(*root)) {
-      bytes += total_bytes(folder.images) + folder.images.size() * kBytesAroundRecord;
-    }
-  }
-  return bytes;
-}
-
 /// Files of one image each need several readers, because opening each costs time.
 constexpr int kImageReaders = 4;
 
@@ -344,15 +330,14 @@ void check_imagenet_files(const std::string& data_dir, bool training) {
 std::vector<std::string> list_imagenet_files(const DatasetOptions& options) {
   std::vector<std::string> files = list_shards(options.data_dir, shard_prefix(options.training));
   if (files.empty()) {
-    for (const ClassFolder& folder :
-         list_class_folders(require_class_folders(options.data_dir, options.training))) {
-      files.insert(files.end(), folder.images.begin(), folder.images.end());
+    for (LabelledImage& image : list_labelled_images(options.data_dir, options.training).images) {
+      files.push_back(std::move(image.path));
     }
   }
   return files;
 }
 
-std::size_t imagenet_record_memory(const DatasetOptions& options) {
+std::size_t imagenet_record_memory(const DatasetOptions& options, bool several_processes) {
   // A repeated record is the only one.
   if (options.repeat_cached_sample || !(options.training || options.use_caching)) {
     return 0;
@@ -360,23 +345,32 @@ std::size_t imagenet_record_memory(const DatasetOptions& options) {
   const std::vector<std::string> shards =
       list_shards(options.data_dir, shard_prefix(options.training));
   if (shards.empty()) {
-    return options.use_caching ? image_file_bytes(options) : 0;
+    if (!options.use_caching) {
+      return 0;
+    }
+    const std::vector<std::string> files = list_imagenet_files(options);
+    return total_bytes(files) + files.size() * kBytesAroundRecord;
   }
   const std::uint64_t all = total_bytes(shards);
   const std::uint64_t blocks =
       TfRecordReader::kDefaultBlockBytes *
       std::min<std::uint64_t>(static_cast<std::uint64_t>(options.interleave_cycle), shards.size());
-  return blocks + (options.use_caching
-                       ? all
-                       : std::min(all, static_cast<std::uint64_t>(options.shuffle_buffer) *
-                                           (typical_record_bytes(shards) + kBytesAroundRecord)));
+  if (options.use_caching) {
+    return blocks + all;
+  }
+  // Other processes' records are only found, not read.
+  if (several_processes && !are_compressed(shards)) {
+    return blocks;
+  }
+  return blocks + std::min(all, static_cast<std::uint64_t>(options.shuffle_buffer) *
+                                    (typical_record_bytes(shards) + kBytesAroundRecord));
 }
 
 std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
                                                  const DatasetOptions& options,
                                                  std::shared_ptr<HostAllocator> allocator) {
   check_input(spec, options);
-  const ImagenetFiles files = find_files(options.data_dir, options.training, spec);
+  const ImagenetFiles files = find_files(spec, options);
 
   const PreprocessOptions preprocess{
       .output = {.width = static_cast<int>(spec.width), .height = static_cast<int>(spec.height)},
@@ -394,25 +388,25 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
     return std::make_unique<ImagenetWorker>(spec, preprocess, options);
   };
   // A cache holds all images, because a process gets different ones in each epoch.
-  // Compressed shards cannot be read from the middle.
   const bool load_all = spec.batch == spec.images_of_all() || options.use_caching ||
-                        options.repeat_cached_sample || are_compressed(files.shards);
+                        options.repeat_cached_sample || files.compressed;
   // A cache and a repeated record are made in the first epoch, wherever the run continues.
   const bool keeps_first = options.use_caching || options.repeat_cached_sample;
-  const std::int64_t images = files.images();
+  const std::int64_t images = files.image_count();
   const auto make_order = [files, options, load_all, keeps_first, images, seed = spec.seed,
                            start = spec.start](ReaderPool* readers) {
     const InputPosition first = keeps_first ? InputPosition{} : start;
-    auto stream = stream_of(files,
-                            {.seed = seed,
-                             .shuffle_files = options.training,
-                             .cycle_length = options.interleave_cycle,
-                             .load = load_all,
-                             .skip_bad_files = options.bad_records.skip,
-                             .readers = readers,
-                             .first_epoch = static_cast<std::uint64_t>(first.epoch),
-                             .without_bytes = static_cast<std::uint64_t>(first.index)},
-                            options);
+    auto stream =
+        stream_of(files,
+                  {.seed = seed,
+                   .shuffle_files = options.training,
+                   .cycle_length = options.interleave_cycle,
+                   .load = load_all,
+                   .skip_bad_files = options.bad_records.skip,
+                   .readers = readers,
+                   .first_epoch = static_cast<std::uint64_t>(first.epoch),
+                   .without_bytes = files.compressed ? 0 : static_cast<std::uint64_t>(first.index)},
+                  options);
     // Images that are not read yet are shuffled as a whole.
     const std::int64_t shuffled =
         std::max<std::int64_t>(options.shuffle_buffer, options.use_caching ? 0 : images);

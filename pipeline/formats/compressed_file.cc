@@ -73,7 +73,10 @@ std::size_t CompressedFile::read(char* to, std::size_t bytes) {
       state.avail_out = wanted;
     }
     const int status = isal_inflate(&state);
-    if (status < 0) {
+    if (status < 0 && state.avail_out < wanted) {
+      // The next call reports it.
+      damaged_ = true;
+    } else if (status < 0 || damaged_) {
       throw DataError(fmt::format("{}: the compressed data are damaged near byte {}", file_.path(),
                                   position_ - state.avail_in));
     }

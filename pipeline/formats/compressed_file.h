@@ -41,6 +41,7 @@ class CompressedFile {
   std::unique_ptr<State> state_;
   std::vector<std::uint8_t> compressed_;
   std::uint64_t position_ = 0;  ///< in the file, of the next compressed bytes
+  bool damaged_ = false;
 };
 
 }  // namespace bench

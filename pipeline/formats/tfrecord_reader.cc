@@ -112,7 +112,7 @@ bool TfRecordReader::fill(std::size_t bytes) {
 }
 
 std::uint64_t TfRecordReader::bytes_left() const {
-  return file_bytes_ > offset_ ? file_bytes_ - offset_ : 0;
+  return compressed_ == nullptr && file_bytes_ > offset_ ? file_bytes_ - offset_ : 0;
 }
 
 std::string TfRecordReader::header_mismatch() const {
@@ -204,7 +204,11 @@ std::optional<TfRecordPlace> TfRecordReader::skip() {
     return std::nullopt;
   }
   const TfRecordPlace place{.offset = offset_, .bytes = *size};
-  seek(offset_ + *size);
+  if (compressed_ == nullptr) {
+    seek(offset_ + *size);
+  } else if (!seek_decompressed(offset_ + *size)) {
+    throw truncated(*size);
+  }
   return place;
 }
 
@@ -222,7 +226,7 @@ void TfRecordReader::seek(std::uint64_t offset) {
   offset_ = offset;
 }
 
-void TfRecordReader::seek_decompressed(std::uint64_t offset) {
+bool TfRecordReader::seek_decompressed(std::uint64_t offset) {
   if (offset < offset_) {
     restart();
   }
@@ -230,15 +234,15 @@ void TfRecordReader::seek_decompressed(std::uint64_t offset) {
     constexpr std::uint64_t kStep = std::uint64_t{1} << 16U;
     const std::uint64_t left = offset - offset_;
     if (buffered() == 0 && !fill(std::min(left, kStep))) {
-      // The data end before; the next read will report it.
       offset_ += buffered();
       begin_ = end_;
-      return;
+      return false;
     }
     const std::uint64_t skipped = std::min<std::uint64_t>(left, buffered());
     begin_ += skipped;
     offset_ += skipped;
   }
+  return true;
 }
 
 }  // namespace bench

@@ -40,12 +40,15 @@ class TfRecordReader {
   [[nodiscard]] bool is_compressed() const { return compressed_ != nullptr; }
   /// The first byte of the next record.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
+  /// From there to the end of the file, as far as that is known; 0 if the file is compressed.
+  [[nodiscard]] std::uint64_t bytes_left() const;
 
  private:
   [[nodiscard]] std::optional<Compression> compression_of_file() const;
   /// Continues at the beginning of the decompressed data.
   void restart();
-  void seek_decompressed(std::uint64_t offset);
+  /// Returns false if the data end before.
+  bool seek_decompressed(std::uint64_t offset);
   /// Reads the bytes that follow the buffer; 0 at the end.
   std::size_t read(char* to, std::size_t bytes);
   /// The record's bytes with header and footer; nothing at a clean end of file. Throws DataError.
@@ -53,8 +56,6 @@ class TfRecordReader {
   [[nodiscard]] DataError truncated(std::uint64_t size) const;
   /// Makes `bytes` bytes from the record's start available; false if the file ends before.
   bool fill(std::size_t bytes);
-  /// From the record's first byte to the end of the file, as far as it is known.
-  [[nodiscard]] std::uint64_t bytes_left() const;
   [[nodiscard]] std::size_t buffered() const { return end_ - begin_; }
   [[nodiscard]] std::string header_mismatch() const;
 

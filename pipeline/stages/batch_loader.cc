@@ -150,8 +150,7 @@ void read_samples(TaskQueue& queue, SampleReader& reader, ReaderPool* pool) {
     if (clock.is_due() || !goes_on) {
       queue.add(clock.take());
       if (pool != nullptr) {
-        const ThreadTimes times = pool->take_times();
-        queue.add({.processor = times.processor, .delayed = times.delayed});
+        queue.add_of_readers(pool->take_times());
       }
     }
   }
@@ -397,6 +396,7 @@ InputStatistics BatchLoader::statistics() const {
   const std::lock_guard lock(mutex_);
   InputStatistics statistics = statistics_;
   statistics.reading = queue_->times();
+  statistics.readers_work = queue_->times_of_readers();
   statistics.storage_bytes = bytes_from_storage();
   return statistics;
 }

@@ -1,6 +1,7 @@
 #include "pipeline/stages/record_stream.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <future>
 #include <utility>
@@ -20,6 +21,9 @@ struct Shard {
   std::shared_ptr<const std::string> path;
   /// Null until the first record is read.
   std::unique_ptr<TfRecordReader> reader;
+  /// Where a new reader begins.
+  std::uint64_t begin = 0;
+  std::uint64_t records = 0;  ///< read so far
 };
 
 /// Consecutive records of a file.
@@ -64,11 +68,20 @@ struct ChunkOptions {
   std::size_t bytes = 0;
 };
 
+/// The number of records that follow in a file, if they are as large as those before; at least 1.
+std::int64_t records_left(const Shard& shard) {
+  const double done = static_cast<double>(shard.reader->offset());
+  const double left = static_cast<double>(shard.reader->bytes_left());
+  const double estimate = std::round(left / done * static_cast<double>(shard.records));
+  return std::max<std::int64_t>(static_cast<std::int64_t>(estimate), 1);
+}
+
 Chunk read_chunk(Shard& shard, const ChunkOptions& options) {
   Chunk chunk;
   try {
     if (shard.reader == nullptr) {
       shard.reader = std::make_unique<TfRecordReader>(*shard.path, options.block_bytes);
+      shard.reader->seek(shard.begin);
     }
     std::size_t bytes = 0;
     do {
@@ -76,17 +89,21 @@ Chunk read_chunk(Shard& shard, const ChunkOptions& options) {
       chunk.last = !record;
       if (record) {
         bytes += record->size;
+        ++shard.records;
         chunk.records.push_back(std::move(*record));
       }
     } while (!chunk.last && bytes < options.bytes);
   } catch (const DataError& error) {
     chunk.last = true;
-    if (options.skip_bad_files) {
+    if (options.skip_bad_files && shard.records > 0) {
       chunk.records.push_back(
           {.bytes = nullptr,
            .file = shard.path,
-           .offset = shard.reader != nullptr ? shard.reader->offset() : 0,
-           .error = std::make_exception_ptr(BadRecordError(BadRecord::file, error.what()))});
+           .offset = shard.reader->offset(),
+           .error = std::make_exception_ptr(
+               BadRecordError(BadRecord::file,
+                              fmt::format("{}; the remainder of the file is skipped", error.what()),
+                              records_left(shard)))});
     } else {
       chunk.error = std::current_exception();
     }
@@ -213,12 +230,10 @@ class InterleavedShards final : public RecordStream {
     }
     for (const OpenShard& open : cycle_) {
       Shard& shard = *open.shard;
-      if (shard.reader == nullptr || open.chunk.last) {
-        continue;
+      if (shard.reader != nullptr && !open.chunk.last) {
+        shard.begin = shard.reader->offset();
+        shard.reader.reset();
       }
-      auto reader = std::make_unique<TfRecordReader>(*shard.path, options_.block_bytes);
-      reader->seek(shard.reader->offset());
-      shard.reader = std::move(reader);
     }
   }
 

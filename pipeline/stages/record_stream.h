@@ -49,7 +49,8 @@ struct InterleaveOptions {
   int cycle_length = 10;       ///< files read in parallel, one record from each in turn
   std::size_t block_bytes = std::size_t{1} << 20U;
   bool load = true;  ///< false: the records have no bytes, so that the caller reads only some
-  /// A file that cannot be read further gives one record with an error. false: next() throws.
+  /// A file that cannot be read further gives one record with an error. false: next() throws. It
+  /// always throws if it cannot read a file's first record.
   bool skip_bad_files = false;
   /// Reads ahead in each file; null: the calling thread reads each record when it is requested.
   ReaderPool* readers = nullptr;

@@ -59,17 +59,6 @@ std::vector<std::string> list_shards(const std::string& folder, std::string_view
   return matching_files(folder, pattern_of(prefix));
 }
 
-std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix) {
-  std::vector<std::string> shards = list_shards(folder, prefix);
-  if (shards.empty()) {
-    throw UsageError(
-        fmt::format("--data_dir={}: the folder contains no files {}; tools/make_tfrecords makes "
-                    "them from a folder of JPEG files per class",
-                    folder, pattern_of(prefix)));
-  }
-  return shards;
-}
-
 void require_folder(const std::string& folder, std::string_view content) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(folder, error);

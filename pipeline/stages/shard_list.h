@@ -16,11 +16,8 @@ void require_folder(const std::string& folder, std::string_view content);
 /// missing, or if such a file is a pipe, a device, a folder or a socket.
 std::vector<std::string> list_shards(const std::string& folder, std::string_view prefix);
 
-/// Like list_shards(), but throws UsageError if there are not any.
-std::vector<std::string> find_shards(const std::string& folder, std::string_view prefix);
-
 /// Returns the files that match a pattern, in which * stands for any text; otherwise like
-/// find_shards().
+/// list_shards(), but throws UsageError if there are not any.
 std::vector<std::string> find_matching_files(const std::string& folder, const std::string& pattern);
 
 /// True for the name of a shard of either subset: train-*-of-* or validation-*-of-*.

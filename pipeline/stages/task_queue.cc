@@ -62,6 +62,16 @@ ThreadTimes TaskQueue::times() const {
   return times_;
 }
 
+void TaskQueue::add_of_readers(const ThreadTimes& times) {
+  const std::lock_guard lock(mutex_);
+  times_of_readers_ += times;
+}
+
+ThreadTimes TaskQueue::times_of_readers() const {
+  const std::lock_guard lock(mutex_);
+  return times_of_readers_;
+}
+
 void TaskQueue::say_reading_ended() {
   // Notify under the lock: the waiting thread may destroy this object at once.
   const std::lock_guard lock(mutex_);

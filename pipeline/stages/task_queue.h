@@ -44,6 +44,9 @@ class TaskQueue {
   /// Adds to the reading thread's times.
   void add(const ThreadTimes& times);
   [[nodiscard]] ThreadTimes times() const;
+  /// The same for the threads that read files for it.
+  void add_of_readers(const ThreadTimes& times);
+  [[nodiscard]] ThreadTimes times_of_readers() const;
   void say_reading_ended();
   /// Waits at most `time`; returns true if reading has ended.
   bool reading_ends_within(std::chrono::nanoseconds time);
@@ -59,6 +62,7 @@ class TaskQueue {
   bool stopping_ = false;
   bool reading_ended_ = false;
   ThreadTimes times_;
+  ThreadTimes times_of_readers_;
 };
 
 }  // namespace bench

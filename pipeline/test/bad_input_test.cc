@@ -225,18 +225,27 @@ TEST(SkippedRecords, AreReplacedByCopiesOfOtherImagesOfTheBatch) {
 TEST(SkippedRecords, TakeTheRestOfAFileThatCannotBeRead) {
   const TemporaryFolder folder;
   const std::string good = frame_tfrecord(good_example(1));
-  std::string damaged = frame_tfrecord(good_example(2));
+  std::string damaged = good;
   damaged[8] = static_cast<char>(damaged[8] ^ 1);  // the checksum of the length
-  test::write_file(folder.file("validation-00000-of-00003"), good + damaged + good + good);
-  test::write_file(folder.file("validation-00001-of-00003"),
+  test::write_file(folder.file("validation-00000-of-00002"), good + damaged + good + good);
+  test::write_file(folder.file("validation-00001-of-00002"),
                    frame_tfrecord(good_example(3)) + good.substr(0, good.size() / 2));
-  test::write_file(folder.file("validation-00002-of-00003"), "<html></html>");
   const auto input = skipping_input(folder);
-  // Each file in turn: 1, 3, unreadable; then two more unreadable ones; then the next epoch.
+  // One record from each file, then none.
   EXPECT_THAT(labels_of(input->next(), 4), testing::ElementsAre(1, 3, 3, 3));
-  const InputBatch second = input->next();
-  EXPECT_THAT(epochs_of(second, 4), testing::ElementsAre(kBadImage, 1, 1, kBadImage));
-  EXPECT_EQ(input->statistics().bad_records.by_reason, (Counts{4, 0, 0, 0, 0}));
+  EXPECT_THAT(epochs_of(input->next(), 4), testing::ElementsAre(1, 1, kBadImage, kBadImage));
+  EXPECT_EQ(input->statistics().bad_records.by_reason, (Counts{8, 0, 0, 0, 0}))
+      << "in each epoch three records of the first file and one of the second";
+  EXPECT_THAT(describe(input->statistics().bad_records),
+              HasSubstr("the remainder of the file is skipped"));
+}
+
+TEST(SkippedRecords, AreNotWholeFiles) {
+  const TemporaryFolder folder;
+  test::write_file(folder.file("validation-00000-of-00002"), frame_tfrecord(good_example(1)));
+  test::write_file(folder.file("validation-00001-of-00002"), "<html></html>");
+  const auto input = skipping_input(folder);
+  EXPECT_THAT(test::message_of<DataError>([&] { input->next(); }), HasSubstr("it is an HTML page"));
 }
 
 TEST(SkippedRecords, DoNotDependOnTheNumberOfThreads) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,84 @@ TEST(ClassFolders, AreShuffledAsAWholeInEachEpoch) {
     }
   }
   EXPECT_EQ(input->statistics().records, 24);
+}
+
+TEST(ClassFolders, HaveTheSameLabelsInAllSubsets) {
+  const TemporaryFolder folder;
+  write_class_folders(folder.path() / "train", 8);
+  write_class_folders(folder.path() / "val", 8);
+  std::filesystem::remove_all(folder.path() / "val/class2");
+  std::filesystem::remove_all(folder.path() / "train/class3");
+  const auto labels = [&](bool training) {
+    const auto input = make_imagenet_input(
+        small_spec(6), {.data_dir = folder.path(), .training = training, .num_threads = 1});
+    std::vector<std::int32_t> all = take(*input, 6, 1).labels;
+    std::ranges::sort(all);
+    return all;
+  };
+  EXPECT_EQ(labels(true), (std::vector<std::int32_t>{1, 1, 2, 2, 4, 4}));
+  EXPECT_EQ(labels(false), (std::vector<std::int32_t>{1, 1, 3, 3, 4, 4}));
+}
+
+TEST(ClassFolders, MixTheClassesInACache) {
+  const TemporaryFolder folder;
+  write_class_folders(folder.path(), 24);
+  const auto input = make_imagenet_input(
+      small_spec(24),
+      {.data_dir = folder.path(), .num_threads = 1, .shuffle_buffer = 1, .use_caching = true});
+  const std::vector<std::int32_t> labels = take(*input, 24, 1).labels;
+  EXPECT_FALSE(std::ranges::is_sorted(labels));
+}
+
+TEST(ClassFolders, AreTheSameForSeveralProcessesAndAfterARestart) {
+  const TemporaryFolder folder;
+  write_class_folders(folder.path(), 25);
+  const DatasetOptions options{.data_dir = folder.path(), .num_threads = 2};
+  const auto whole = make_imagenet_input(small_spec(6), options);
+  const Batches expected = take(*whole, 6, 10);  // more than two epochs
+  Batches together;
+  std::vector<std::unique_ptr<InputSource>> inputs;
+  for (const std::int64_t first : {0, 2, 4}) {
+    InputSpec spec = small_spec(2);
+    spec.global_batch = 6;
+    spec.first_image = first;
+    inputs.push_back(make_imagenet_input(spec, options));
+  }
+  for (int i = 0; i < 10; ++i) {
+    for (const auto& input : inputs) {
+      const Batches own = take(*input, 2, 1);
+      together.images.insert(together.images.end(), own.images.begin(), own.images.end());
+      together.labels.insert(together.labels.end(), own.labels.begin(), own.labels.end());
+    }
+  }
+  EXPECT_EQ(together, expected);
+  const auto first = make_imagenet_input(small_spec(6), options);
+  first->next();
+  InputSpec spec = small_spec(6);
+  spec.start = first->next().following;
+  Batches rest = take(*make_imagenet_input(spec, options), 6, 8);
+  EXPECT_EQ(rest.labels,
+            std::vector<std::int32_t>(expected.labels.begin() + 12, expected.labels.end()));
+}
+
+TEST(ClassFolders, SkipAFileThatVanished) {
+  const TemporaryFolder folder;
+  write_class_folders(folder.path() / "val", 8);
+  for (const int readers : {1, 4}) {
+    const auto input = make_imagenet_input(small_spec(4), {.data_dir = folder.path(),
+                                                           .training = false,
+                                                           .num_threads = 1,
+                                                           .num_readers = readers,
+                                                           .bad_records = {.skip = true}});
+    const std::filesystem::path vanishing = folder.path() / "val/class4/007.JPEG";
+    input->next();
+    std::filesystem::remove(vanishing);
+    for (int i = 0; i < 9; ++i) {
+      input->next();
+    }
+    EXPECT_GT(input->statistics().bad_records.by_reason[0], 0);
+    test::write_file(vanishing, test::wavy_jpeg(picture_of(7)));
+  }
 }
 
 TEST(ClassFolders, NameTheFileThatIsBad) {

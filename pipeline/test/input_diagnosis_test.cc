@@ -3,10 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <thread>
-
-#include "models/base/errors.h"
-#include "pipeline/stages/batch_loader.h"
+#include <algorithm>
 
 namespace bench {
 namespace {
@@ -14,68 +11,35 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using ::testing::HasSubstr;
-using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kBatch = 4;
+constexpr int kThreads = 2;
 /// What throttles a part, per image.
 constexpr milliseconds kSlow{8};
 
 /// How long each part takes per image.
 struct Throttles {
-  milliseconds read{0};
-  milliseconds parse{0};
-  milliseconds decode{0};
+  milliseconds read{1};
+  milliseconds parse{1};
+  milliseconds decode{1};
   milliseconds copy{0};
-  milliseconds device{1};
+  milliseconds device{2};
 };
 
-class ThrottledStream final : public RecordStream {
- public:
-  explicit ThrottledStream(milliseconds time) : time_(time) {}
-  std::optional<Record> next() override {
-    std::this_thread::sleep_for(time_);
-    return Record{.bytes = std::make_shared<char[]>(1), .size = 1, .file = nullptr};
-  }
-
- private:
-  milliseconds time_;
-};
-
-class ThrottledWorker final : public SampleWorker {
- public:
-  explicit ThrottledWorker(const Throttles& throttles) : throttles_(throttles) {}
-  SampleCost prepare(const Sample& /*sample*/, ImagePlace image, std::int32_t* label) override {
-    std::this_thread::sleep_for(throttles_.parse + throttles_.decode);
-    *std::get<float*>(image) = 0;
-    *label = 0;
-    return {.parse = throttles_.parse, .decode = throttles_.decode};
-  }
-
- private:
-  Throttles throttles_;
-};
-
-double images_per_second(int batches, Clock::time_point begin) {
-  return static_cast<double>(batches * kBatch) /
-         std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-/// The speed of a device that takes `time` per image after each batch.
-double speed_with(InputSource* input, milliseconds time) {
-  constexpr int kSteps = 12;
-  if (input != nullptr) {
-    for (int i = 0; i < 3; ++i) {
-      input->next();
-    }
-  }
-  const auto begin = Clock::now();
-  for (int i = 0; i < kSteps; ++i) {
-    if (input != nullptr) {
-      input->next();
-    }
-    std::this_thread::sleep_for(kBatch * time);
-  }
-  return images_per_second(kSteps, begin);
+/// An input that runs alone for 1,000 images. Reading waits for the storage.
+InputInterval interval_of(const Throttles& throttles) {
+  constexpr int kImages = 1000;
+  const nanoseconds preparing = throttles.parse + throttles.decode;
+  const nanoseconds wall = kImages * std::max<nanoseconds>(throttles.read, preparing / kThreads);
+  InputInterval interval{
+      .done = {}, .images = kImages, .wall = wall, .waited = wall, .processors = 4};
+  interval.done.images_prepared = kImages;
+  interval.done.threads = kThreads;
+  interval.done.reading.work = kImages * throttles.read;
+  interval.done.preparing.work = kImages * preparing;
+  interval.done.preparing.processor = kImages * preparing;
+  interval.done.parse_busy = kImages * throttles.parse;
+  interval.done.decode_busy = kImages * throttles.decode;
+  return interval;
 }
 
 struct Diagnosis {
@@ -85,37 +49,16 @@ struct Diagnosis {
 };
 
 Diagnosis diagnosis_of(const Throttles& throttles) {
-  const auto make_input = [&] {
-    return std::make_unique<BatchLoader>(
-        LoaderOptions{.batch = kBatch, .image_elements = 1},
-        [time = throttles.read](ReaderPool*) {
-          return std::make_unique<SampleOrder>(std::make_unique<ThrottledStream>(time), 1, 1);
-        },
-        [&] { return std::make_unique<ThrottledWorker>(throttles); }, make_host_allocator());
-  };
-  const auto alone = make_input();
-  for (int i = 0; i < 3; ++i) {
-    alone->next();
-  }
-  const InputStatistics before = alone->statistics();
-  const auto begin = Clock::now();
-  constexpr int kBatches = 12;
-  for (int i = 0; i < kBatches; ++i) {
-    alone->next();
-  }
-  const nanoseconds wall = Clock::now() - begin;
-  const InputInterval interval{.done = alone->statistics().since(before),
-                               .images = kBatches * kBatch,
-                               .wall = wall,
-                               .waited = wall,
-                               .processors = 2};
+  const InputInterval interval = interval_of(throttles);
   const InputVerdict verdict = judge_input(interval);
-  const auto together = make_input();
-  const DiagnosedSpeeds speeds{
-      .device = speed_with(nullptr, throttles.device),
-      .with_copies = speed_with(nullptr, throttles.device + throttles.copy),
-      .input = verdict.images_per_second,
-      .both = speed_with(together.get(), throttles.device + throttles.copy)};
+  const auto speed = [](milliseconds time) {
+    return 1 / std::chrono::duration<double>(time).count();
+  };
+  const double with_copies = speed(throttles.device + throttles.copy);
+  const DiagnosedSpeeds speeds{.device = speed(throttles.device),
+                               .with_copies = with_copies,
+                               .input = verdict.images_per_second,
+                               .both = std::min(with_copies, verdict.images_per_second)};
   return {.bound = diagnose(speeds),
           .input = verdict.bound,
           .sentence = describe(speeds, verdict, interval)};

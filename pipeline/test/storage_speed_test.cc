@@ -23,7 +23,11 @@ class TokenBucket {
 
   [[nodiscard]] FileReads reads(std::vector<std::uint64_t> sizes) {
     return {.sizes = std::move(sizes),
-            .read = [this](std::size_t, std::uint64_t, std::span<char> to) { taken_ += to.size(); },
+            .read =
+                [this](std::size_t, std::uint64_t, std::span<char> to) {
+                  taken_ += to.size();
+                  return to.size();
+                },
             .now =
                 [this] {
                   return nanoseconds(static_cast<std::int64_t>(
@@ -59,10 +63,22 @@ TEST(StorageSpeed, ReadsEachByteAtMostOnce) {
   EXPECT_EQ(read_speed(bucket.reads({}), 1, seconds(1)), 0) << "no files";
 }
 
+TEST(StorageSpeed, BeginsAtAPartAndStopsOnRequest) {
+  TokenBucket bucket(kMega);
+  const std::vector<std::uint64_t> sizes{4 << 20, 4 << 20};
+  read_speed(bucket.reads(sizes), 2, std::chrono::hours(1), 0.5);
+  EXPECT_EQ(bucket.taken(), std::uint64_t{4 << 20});
+  FileReads stopped = bucket.reads(sizes);
+  stopped.stopped = [] { return true; };
+  EXPECT_EQ(read_speed(stopped, 2, std::chrono::hours(1)), 0);
+}
+
 TEST(StorageSpeed, PassesErrorsOn) {
   TokenBucket bucket(kMega);
   FileReads reads = bucket.reads({1});
-  reads.read = [](std::size_t, std::uint64_t, std::span<char>) { throw DataError("damaged"); };
+  reads.read = [](std::size_t, std::uint64_t, std::span<char>) -> std::size_t {
+    throw DataError("damaged");
+  };
   EXPECT_THROW(read_speed(reads, 2, seconds(1)), DataError);
 }
 

@@ -232,6 +232,14 @@ TEST(CompressedTfRecord, IsRefusedIfDamagedOrTruncated) {
     damaged[whole.size() / 2] = static_cast<char>(damaged[whole.size() / 2] ^ 0x55);
     EXPECT_THAT(message(damaged), testing::AnyOf(HasSubstr("damaged"), HasSubstr("corrupted"),
                                                  HasSubstr("truncated")));
+    EXPECT_THAT(test::message_of<DataError>([&] {
+                  test::write_file(path,
+                                   compressed(framed(many_records()).substr(0, 200000), format));
+                  TfRecordReader reader(path, TfRecordReader::kNoBlocks);
+                  while (reader.skip()) {
+                  }
+                }),
+                HasSubstr("truncated record"));
     EXPECT_THAT(message(compressed(framed({"whole"}) + "part", format)),
                 HasSubstr("truncated record: they have 4 of its 12 bytes"));
   }
