@@ -52,8 +52,7 @@ std::string resolve_data_name(const Flags& flags) {
   }
   throw UsageError(fmt::format(
       "--data_dir={}: the path contains no dataset name; give --data_name, one of {}. For "
-      "JPEG files of your own, make shards with tools/make_tfrecords and give "
-      "--data_name=imagenet",
+      "JPEG files of your own in a folder per class, give --data_name=imagenet",
       *flags.data_dir, describe_values(row)));
 }
 

@@ -90,9 +90,9 @@ std::string input_table(const InputOptions& options, std::span<const InputResult
   std::ostringstream out;
   const InputStatistics& first = results.front().all.done;
   const double seekable = first.seekable_share();
-  out << fmt::format("{} {} images from {} files, {:.1f} KB per record{}, as {} x {} {}\n",
+  out << fmt::format("{} {} images from {} file{}, {:.1f} KB per record{}, as {} x {} {}\n",
                      options.dataset->name, options.pipeline.training ? "training" : "validation",
-                     first.shards, bytes_per_image(first) / 1e3,
+                     first.shards, first.shards == 1 ? "" : "s", bytes_per_image(first) / 1e3,
                      seekable > 0 ? fmt::format(", {:.0f} % seekable", 100 * seekable) : "",
                      options.image_size, options.image_size,
                      options.type == SlotType::u8 ? "u8" : "f32");

@@ -38,6 +38,15 @@ constexpr std::array kOptions = {
     Option{.name = "num_readers",
            .value = "N",
            .meaning = "threads that read files; default: 1 for shards, 4 for JPEG files"},
+    Option{.name = "on_bad_record",
+           .value = "NAME",
+           .fallback = "stop",
+           .accepted = "stop skip",
+           .meaning = "what to do with a record that cannot be used, as for bench"},
+    Option{.name = "max_bad_records",
+           .value = "N",
+           .fallback = "1%",
+           .meaning = "with --on_bad_record=skip: the accepted number, or a share such as 1%"},
     Option{.name = "output",
            .value = "TYPE",
            .fallback = "f32",
@@ -139,6 +148,7 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
   const auto repeats = static_cast<int>(arguments.integer("repeats", 1, 1000));
   const auto readers =
       arguments.has("num_readers") ? static_cast<int>(arguments.integer("num_readers", 1, 256)) : 0;
+  const BadRecordLimit limit = bad_record_limit_from(arguments.text("max_bad_records"));
   const auto shuffled = static_cast<int>(arguments.integer("shuffle_buffer", 1, 1 << 24));
   InputOptions options;
   options.dataset = &dataset_named(arguments.text("data_name"));
@@ -148,6 +158,8 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
   options.pipeline.fuse_decode_and_crop = !arguments.has("nofuse_decode_and_crop");
   options.pipeline.accurate_dct = arguments.text("jpeg_dct") == "accurate";
   options.pipeline.last_stage = stage_named(arguments.text("stage"));
+  options.pipeline.bad_records = {.skip = arguments.text("on_bad_record") == "skip",
+                                  .limit = limit};
   options.pipeline.num_readers = readers;
   options.pipeline.shuffle_buffer = shuffled;
   options.pipeline.use_caching = arguments.has("datasets_use_caching");

@@ -14,6 +14,7 @@
 #include "bench/report/input_times.h"
 #include "bench/report/latency.h"
 #include "bench/report/profile.h"
+#include "bench/runs/diagnose_input.h"
 #include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
@@ -111,6 +112,17 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
     report::print_dumping_trace(out, printable(*settings.outputs.files.trace));
     out.flush();
     write_trace(*prepared.trace, towers, times);
+  }
+}
+
+/// The run is complete, so a failed diagnosis does not fail it. Throws RunEnded.
+void diagnose(const RunSettings& settings, Prepared& prepared, RunHost& host) {
+  try {
+    diagnose_input(settings, prepared, host);
+  } catch (const RunEnded&) {
+    throw;
+  } catch (const std::exception& error) {
+    LOG(WARNING) << "warning: the diagnosis of the input failed: " << printable(error.what());
   }
 }
 
@@ -245,6 +257,9 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
       show_kernels(settings, prepared, session, host, file.record());
     }
     file.write_for_now(results::Status::kOk, false, ended);
+    if (settings.outputs.diagnose_input && !session.steps.empty()) {
+      diagnose(settings, prepared, host);
+    }
     host.phases.stop_if_asked("before the check of the network");
     if (prepared.quantization) {
       compare_with_f32(*prepared.quantization, prepared.towers->first(), file.record(),

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "bench/runs/conclude.h"
-#include "bench/runs/diagnose_input.h"
 #include "bench/runs/measure.h"
 #include "bench/runs/prepare.h"
 #include "models/base/errors.h"
@@ -36,19 +35,6 @@ void note_choices(World& world, const Checkpointing& checkpoints) {
   }
 }
 
-/// Returns the exit status. The record is already written and does not change.
-int diagnose(const RunSettings& settings, Prepared& prepared, RunHost& host) {
-  try {
-    diagnose_input(settings, prepared, host);
-    return 0;
-  } catch (const RunEnded& ended) {
-    return host.end(ended);
-  } catch (const std::exception& error) {
-    LOG(WARNING) << "warning: the diagnosis of the input failed: " << printable(error.what());
-    return 1;
-  }
-}
-
 }  // namespace
 
 RunOutcome run_once(const RunRequest& request, RunHost& host) {
@@ -70,9 +56,6 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
       world.set_phase("measuring");
       measured = measure(begun, *prepared, host);
       status = conclude(begun, *prepared, measured, host);
-      if (begun.settings.outputs.diagnose_input && status == 0) {
-        status = diagnose(begun.settings, *prepared, host);
-      }
     }
   } catch (const RunEnded& ended) {
     // After a loss, the launcher interrupts the other ranks.

@@ -144,9 +144,10 @@ std::string require_class_folders(const std::string& data_dir, bool training) {
     return *folder;
   }
   throw UsageError(fmt::format(
-      "--data_dir={}: the folder contains neither shards ({}-*-of-*) nor a folder of JPEGs per "
-      "class, which may be in a folder {}",
-      data_dir, shard_prefix(training), training ? "train" : "val"));
+      "--data_dir={}: the folder contains neither shards ({}-*-of-*) nor JPEGs (.jpg, .jpeg) in a "
+      "folder per class, {}",
+      data_dir, shard_prefix(training),
+      training ? "such as cat/1.jpg or train/cat/1.jpg" : "such as val/cat/1.jpg"));
 }
 
 LabelledImages list_labelled_images(const std::string& data_dir, bool training) {

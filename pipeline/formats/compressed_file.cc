@@ -8,6 +8,12 @@
 
 namespace bench {
 
+namespace {
+
+constexpr std::uint8_t kGzipStart = 0x1f;
+
+}  // namespace
+
 struct CompressedFile::State {
   inflate_state inflate;
 };
@@ -65,7 +71,8 @@ std::size_t CompressedFile::read(char* to, std::size_t bytes) {
   while (state.avail_out == wanted) {
     const bool more = refill();
     if (state.block_state == ISAL_BLOCK_FINISH) {
-      if (!more || compression_ == Compression::zlib) {
+      // Like gzip, ignore what follows unless it is another member.
+      if (!more || compression_ == Compression::zlib || *state.next_in != kGzipStart) {
         return 0;
       }
       reset();
@@ -73,6 +80,10 @@ std::size_t CompressedFile::read(char* to, std::size_t bytes) {
       state.avail_out = wanted;
     }
     const int status = isal_inflate(&state);
+    if (status == ISAL_INCORRECT_CHECKSUM) {
+      throw DataError(
+          fmt::format("{}: the checksum of the compressed data does not match", file_.path()));
+    }
     if (status < 0 && state.avail_out < wanted) {
       // The next call reports it.
       damaged_ = true;

@@ -28,6 +28,11 @@ constexpr std::uint64_t kMostInCompressedFile = std::uint64_t{1} << 30U;
 
 /// What a file seems to be that is not a TFRecord, by its first bytes; "" if that is unknown.
 std::string_view kind_of(std::string_view start) {
+  if (start.starts_with("\xfd"
+                        "7zXZ") ||
+      start.starts_with("BZh")) {
+    return "it is compressed by xz or bzip2; only gzip and zlib are accepted";
+  }
   if (start.starts_with("version http")) {
     return "it seems to be a pointer of git-lfs; get the file itself with git lfs pull";
   }

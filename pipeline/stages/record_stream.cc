@@ -70,8 +70,8 @@ struct ChunkOptions {
 
 /// The number of records that follow in a file, if they are as large as those before; at least 1.
 std::int64_t records_left(const Shard& shard) {
-  const double done = static_cast<double>(shard.reader->offset());
-  const double left = static_cast<double>(shard.reader->bytes_left());
+  const auto done = static_cast<double>(shard.reader->offset());
+  const auto left = static_cast<double>(shard.reader->bytes_left());
   const double estimate = std::round(left / done * static_cast<double>(shard.records));
   return std::max<std::int64_t>(static_cast<std::int64_t>(estimate), 1);
 }

@@ -282,7 +282,9 @@ TEST(SkippedRecords, EndTheRunAboveTheLimit) {
   input->next();
   const auto next = [&] { input->next(); };
   const std::string message = test::message_of<DataError>(next);
-  EXPECT_THAT(message, HasSubstr("--max_bad_records=2 is exceeded after 12 images: 3 bad records"));
+  EXPECT_THAT(
+      message,
+      HasSubstr("--max_bad_records=2 accepts 2 in 12 images, but there are more: 3 bad records"));
   EXPECT_EQ(test::message_of<DataError>(next), message) << "the error stays";
 }
 

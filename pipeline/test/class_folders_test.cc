@@ -204,8 +204,7 @@ TEST(ClassFolders, AreRefusedIfTheyHaveTooManyClassesOrNoImagesOfTheSubset) {
         [&] { make_imagenet_input(spec, {.data_dir = folder.path(), .training = training}); });
   };
   EXPECT_THAT(message(true), testing::HasSubstr("contains 4 classes; use --num_classes=5"));
-  EXPECT_THAT(message(false),
-              testing::HasSubstr("neither shards (validation-*-of-*) nor a folder"));
+  EXPECT_THAT(message(false), testing::HasSubstr("neither shards (validation-*-of-*) nor JPEGs"));
   spec.num_classes = 5;
   EXPECT_EQ(message(true), "");
 }

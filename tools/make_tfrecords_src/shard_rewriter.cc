@@ -62,6 +62,11 @@ std::string rewrite_record(const TfRecordView& record, ExampleScanner& scanner, 
   return seekable ? with_bytes(record.data, kImage, *rewritten) : std::string(record.data);
 }
 
+/// The copies are not compressed.
+fs::path name_of_copy(const fs::path& shard) {
+  return shard.extension() == ".gz" ? shard.stem() : shard.filename();
+}
+
 /// Takes shards until none is left or one failed. Any number of threads may run it.
 class Rewriting {
  public:
@@ -89,7 +94,7 @@ class Rewriting {
     }
     std::set<std::string> names;
     for (const fs::path& shard : shards_) {
-      names.insert(shard.filename());
+      names.insert(name_of_copy(shard));
     }
     finish_shards(output_dir_, writers_, names);
     progress_ << seekable_text(seekable_, images_);
@@ -104,7 +109,7 @@ class Rewriting {
   void rewrite(std::size_t index) {
     const fs::path& shard = shards_[index];
     TfRecordReader reader(shard);
-    writers_[index] = std::make_unique<TfRecordWriter>(fs::path(output_dir_) / shard.filename());
+    writers_[index] = std::make_unique<TfRecordWriter>(fs::path(output_dir_) / name_of_copy(shard));
     TfRecordWriter& writer = *writers_[index];
     ExampleScanner scanner({kImage});
     std::size_t images = 0;

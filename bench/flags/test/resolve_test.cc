@@ -60,8 +60,7 @@ TEST(ResolveDataName, RefusesFoldersOfAnUnknownDataset) {
   EXPECT_THAT(usage_error([] { resolve_data_name(parse({"--data_dir=/data/photos"}).flags); }),
               AllOf(HasSubstr(fmt::format("give --data_name, one of {}",
                                           describe_values(*find_flag("data_name")))),
-                    HasSubstr("make shards with tools/make_tfrecords and give "
-                              "--data_name=imagenet")));
+                    HasSubstr("in a folder per class, give --data_name=imagenet")));
 }
 
 TEST(ResolveDataName, RefusesDatasetsThatAreNotBuilt) {
