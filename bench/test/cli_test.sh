@@ -32,7 +32,7 @@ refused '--data_format=NCWH' --data_format=NCWH
 refused 'the folder does not exist' $quick --data_dir="$work/absent" --data_name=imagenet
 mkdir "$work/empty"
 # shellcheck disable=SC2086
-refused 'the folder contains no files' $quick --data_dir="$work/empty" --data_name=imagenet
+refused 'the folder contains neither shards' $quick --data_dir="$work/empty" --data_name=imagenet
 # shellcheck disable=SC2086
 refused "the folder '$work/absent' does not exist" $quick --result_file="$work/absent/record.json"
 # shellcheck disable=SC2086
