@@ -14,16 +14,15 @@ namespace {
 constexpr std::int64_t kFewestImages = 1000;
 
 struct ReasonText {
-  std::string_view name;
   std::string_view one;
   std::string_view several;
 };
 constexpr std::array<ReasonText, kBadRecordReasons> kReasons = {{
-    {.name = "file", .one = "unreadable", .several = "unreadable"},
-    {.name = "checksum", .one = "wrong checksum", .several = "wrong checksums"},
-    {.name = "fields", .one = "malformed Example", .several = "malformed Examples"},
-    {.name = "label", .one = "label out of range", .several = "labels out of range"},
-    {.name = "image", .one = "undecodable image", .several = "undecodable images"},
+    {.one = "unreadable", .several = "unreadable"},
+    {.one = "wrong checksum", .several = "wrong checksums"},
+    {.one = "malformed Example", .several = "malformed Examples"},
+    {.one = "label out of range", .several = "labels out of range"},
+    {.one = "undecodable image", .several = "undecodable images"},
 }};
 
 template <class T>
@@ -35,10 +34,6 @@ std::optional<T> number_from(std::string_view text) {
 }
 
 }  // namespace
-
-std::string_view name_of(BadRecord reason) {
-  return kReasons.at(static_cast<std::size_t>(reason)).name;
-}
 
 std::int64_t BadRecordLimit::accepted(std::int64_t images) const {
   if (!is_share) {

@@ -18,8 +18,6 @@ enum class BadRecord : std::uint8_t {
   image,     ///< Its image cannot be decoded.
 };
 inline constexpr std::size_t kBadRecordReasons = 5;
-/// The name in the run's record.
-std::string_view name_of(BadRecord reason);
 
 /// A record that cannot be used: file, offset and reason.
 class BadRecordError : public DataError {

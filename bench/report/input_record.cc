@@ -16,12 +16,15 @@ results::ThreadSeconds seconds_of(const ThreadTimes& times) {
           .waited = seconds(times.waited)};
 }
 
-std::vector<std::pair<std::string, std::int64_t>> bad_records_of(const BadRecordCounts& counts) {
-  std::vector<std::pair<std::string, std::int64_t>> numbers;
-  for (std::size_t i = 0; i < kBadRecordReasons; ++i) {
-    numbers.emplace_back(name_of(static_cast<BadRecord>(i)), counts.by_reason.at(i));
-  }
-  return numbers;
+results::BadRecords bad_records_of(const BadRecordCounts& counts) {
+  const auto count = [&](BadRecord reason) {
+    return counts.by_reason.at(static_cast<std::size_t>(reason));
+  };
+  return {.file = count(BadRecord::file),
+          .checksum = count(BadRecord::checksum),
+          .fields = count(BadRecord::fields),
+          .label = count(BadRecord::label),
+          .image = count(BadRecord::image)};
 }
 
 /// The reading thread, with the processor time of all readers.

@@ -175,10 +175,10 @@ constexpr int kZlib = 15;
 /// Records that need several blocks of the decompressor.
 std::vector<std::string> many_records() {
   std::vector<std::string> records;
-  for (int i = 0; i < 300; ++i) {
+  for (unsigned i = 0; i < 300; ++i) {
     std::string record;
-    for (int j = 0; j < 37 * i; ++j) {
-      record.push_back(static_cast<char>((i * j * j) >> 7));
+    for (unsigned j = 0; j < 37 * i; ++j) {
+      record.push_back(static_cast<char>((i * j * j) >> 7U));
     }
     records.push_back(record);
   }

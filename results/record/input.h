@@ -2,8 +2,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "results/record/captured.h"
 #include "results/record/conditions.h"
@@ -29,6 +27,15 @@ struct ThreadSeconds {
   double waited = 0;
 };
 
+/// The skipped records by reason.
+struct BadRecords {
+  std::int64_t file = 0;
+  std::int64_t checksum = 0;
+  std::int64_t fields = 0;
+  std::int64_t label = 0;
+  std::int64_t image = 0;
+};
+
 /// What the input did while steps were measured, and what limited it.
 struct Input {
   int threads = 0;
@@ -37,8 +44,7 @@ struct Input {
   Captured<std::int64_t> storage_bytes{};
   int readers = 1;
   std::int64_t seekable = 0;
-  /// Names and numbers of the reasons.
-  std::vector<std::pair<std::string, std::int64_t>> bad_records{};
+  BadRecords bad_records{};
   ThreadSeconds reading{};
   ThreadSeconds preparing{};
   /// Processor time in seconds.

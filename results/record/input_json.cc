@@ -32,9 +32,11 @@ void put_input(Section out, const Input& input) {
   out.put("readers", input.readers);
   out.put("seekable", input.seekable);
   Section bad = out.child("bad_records");
-  for (const auto& [reason, count] : input.bad_records) {
-    bad.put(reason, count);
-  }
+  bad.put("file", input.bad_records.file);
+  bad.put("checksum", input.bad_records.checksum);
+  bad.put("fields", input.bad_records.fields);
+  bad.put("label", input.bad_records.label);
+  bad.put("image", input.bad_records.image);
   put_threads(out.child("reading"), input.reading);
   put_threads(out.child("preparing"), input.preparing);
   out.put("parse", input.parse);

@@ -113,7 +113,8 @@ Record full_record() {
                                       std::vector<GpuProcess>{{.pid = 17, .memory = 5}}};
   record.towers = {{.processors = {0, 1}, .mean = parts}};
   record.scaling = {1, 12.5, 0.75, parts};
-  record.input = Input{.threads = 2, .images = 640, .bytes = 70000000, .bound = "decode"};
+  record.input = Input{
+      .threads = 2, .images = 640, .bytes = 70000000, .storage_bytes = 1000, .bound = "decode"};
   record.world = {.launcher = "srun",
                   .mpi = "MPICH 4.0.2",
                   .ranks = {{.host = "a",
@@ -166,6 +167,7 @@ Record unknown_record() {
   record.towers.resize(1);
   record.scaling = {.reference_images_per_sec = kNaN, .efficiency = kNaN};
   record.world = {.ranks = {{.host = "a"}}};
+  record.input = Input{};
   record.cost = Cost{};
   record.metrics = {{.name = "peak_rss", .unit = "bytes"}};
   record.verification.numbers = {
