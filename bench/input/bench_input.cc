@@ -41,13 +41,11 @@ int run(std::span<const std::string> words) {
     }
     if (interrupt.requested()) break;
   }
-  if (!results.empty()) {
-    if (const BadRecordCounts& bad = results.back().all.done.bad_records; bad.total() > 0) {
-      std::cerr << "warning: skipped " << printable(describe(bad)) << "\n";
-    }
-  }
   if (results.empty()) {
     return interrupt.exit_status();
+  }
+  if (const BadRecordCounts& bad = results.back().all.done.bad_records; bad.total() > 0) {
+    std::cerr << "warning: skipped " << printable(describe(bad)) << "\n";
   }
   if (options.result_file != "-") {
     if (!(std::cout << input_table(options, results) << std::flush)) {

@@ -178,6 +178,16 @@ says "$err" 'offset'
 # shellcheck disable=SC2086
 refused "$work/flipped/train-00000-of-00001" $data --data_dir="$work/flipped"
 says "$err" 'offset'
+# shellcheck disable=SC2086
+run 0 $data --data_dir="$work/flipped" --num_classes=3 --batch_size=8 --on_bad_record=skip --result_file="$work/bad.json"
+says "$err" 'warning: skipped '
+says "$err" "the first: $work/flipped/train-00000-of-00001, offset "
+record_holds "sum(r['input']['bad_records'].values()) > 0" "$work/bad.json"
+
+# shellcheck disable=SC2086
+run 0 $data --data_dir="$work/good" --num_classes=3 --diagnose_input=0.1
+says "$out" 'input and device '
+says "$out" 'diagnosis: '
 
 # One record with valid checksums and the label 1, whose image is a text.
 mkdir "$work/text"

@@ -35,9 +35,7 @@ double draw_one(const InputFill& fill, RandomStream& random) {
 std::vector<double> draw_distinct(const InputFill& fill, std::size_t count, RandomStream& random) {
   std::vector<double> values(count);
   std::iota(values.begin(), values.end(), 0.0);
-  for (std::size_t i = count; i > 1; --i) {
-    std::swap(values[i - 1], values[random.below(static_cast<std::uint32_t>(i))]);
-  }
+  shuffle(values, random);
   const double half = static_cast<double>(count) / 2;
   for (double& value : values) {
     value = static_cast<float>(fill.mean + fill.scale * (value - half) / half);

@@ -164,13 +164,8 @@ TileOrder drawn_order(std::size_t tiles, std::size_t elements, RandomStream& ran
   std::iota(order.tiles.begin(), order.tiles.end(), 0);
   order.elements.resize(elements);
   std::iota(order.elements.begin(), order.elements.end(), 0);
-  const auto shuffle = [&](auto& numbers) {
-    for (std::size_t i = numbers.size(); i > 1; --i) {
-      std::swap(numbers[i - 1], numbers[random.below(static_cast<std::uint32_t>(i))]);
-    }
-  };
-  shuffle(order.tiles);
-  shuffle(order.elements);
+  shuffle(order.tiles, random);
+  shuffle(order.elements, random);
   return order;
 }
 

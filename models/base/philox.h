@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace bench {
 
@@ -52,5 +54,13 @@ class RandomStream {
   float spare_ = 0;
   bool has_spare_ = false;
 };
+
+/// Puts the items into a random order, each with the same probability (Fisher and Yates).
+template <class T>
+void shuffle(std::vector<T>& items, RandomStream& random) {
+  for (std::size_t i = items.size(); i > 1; --i) {
+    std::swap(items[i - 1], items[random.below(static_cast<std::uint32_t>(i))]);
+  }
+}
 
 }  // namespace bench

@@ -156,13 +156,16 @@ LabelledImages list_labelled_images(const std::string& data_dir, bool training) 
   // Without a folder for the subset, data_dir itself contains the classes.
   const auto other = root == data_dir ? std::nullopt : find_class_folders(data_dir, !training);
   std::map<std::string, std::int32_t> labels;
-  for (const auto& classes :
-       {wanted, other ? list_class_folders(*other) : std::vector<ClassFolder>()}) {
+  const auto add_names = [&](const std::vector<ClassFolder>& classes) {
     for (const ClassFolder& each : classes) {
       if (!each.images.empty()) {
         labels.emplace(name_of(each), 0);
       }
     }
+  };
+  add_names(wanted);
+  if (other) {
+    add_names(list_class_folders(*other));
   }
   LabelledImages out;
   for (auto& [name, label] : labels) {

@@ -251,9 +251,7 @@ ImagenetFiles find_files(const InputSpec& spec, const DatasetOptions& options) {
   if (options.training) {
     // A shuffle buffer would not mix classes if their images followed one another.
     RandomStream random(spec.seed ^ hash_name("image files"), 0);
-    for (std::size_t i = found.images.size(); i > 1; --i) {
-      std::swap(found.images[i - 1], found.images[random.below(static_cast<std::uint32_t>(i))]);
-    }
+    shuffle(found.images, random);
   }
   files.images = std::make_shared<const std::vector<LabelledImage>>(std::move(found.images));
   return files;

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "models/base/errors.h"
-
 namespace bench {
 
 namespace {
@@ -35,7 +33,6 @@ CompressedFile::CompressedFile(const InputFile& file, Compression compression)
       state_(std::make_unique<State>()),
       compressed_(std::size_t{1} << 18U) {
   reset();
-  state_->inflate.avail_in = 0;
 }
 
 CompressedFile::~CompressedFile() = default;
@@ -62,12 +59,24 @@ bool CompressedFile::refill() {
   return state.avail_in > 0;
 }
 
+DataError CompressedFile::failure() const {
+  if (failure_ == ISAL_INCORRECT_CHECKSUM) {
+    return DataError(
+        fmt::format("{}: the checksum of the compressed data does not match", file_.path()));
+  }
+  return DataError(fmt::format("{}: the compressed data are damaged near byte {}", file_.path(),
+                               position_ - state_->inflate.avail_in));
+}
+
 std::size_t CompressedFile::read(char* to, std::size_t bytes) {
   constexpr std::size_t kMost = std::size_t{1} << 30U;
   inflate_state& state = state_->inflate;
   const auto wanted = static_cast<std::uint32_t>(std::min(bytes, kMost));
   state.next_out = reinterpret_cast<std::uint8_t*>(to);
   state.avail_out = wanted;
+  if (failure_ < 0) {
+    throw failure();
+  }
   while (state.avail_out == wanted) {
     const bool more = refill();
     if (state.block_state == ISAL_BLOCK_FINISH) {
@@ -80,16 +89,10 @@ std::size_t CompressedFile::read(char* to, std::size_t bytes) {
       state.avail_out = wanted;
     }
     const int status = isal_inflate(&state);
-    if (status == ISAL_INCORRECT_CHECKSUM) {
-      throw DataError(
-          fmt::format("{}: the checksum of the compressed data does not match", file_.path()));
-    }
-    if (status < 0 && state.avail_out < wanted) {
-      // The next call reports it.
-      damaged_ = true;
-    } else if (status < 0 || damaged_) {
-      throw DataError(fmt::format("{}: the compressed data are damaged near byte {}", file_.path(),
-                                  position_ - state.avail_in));
+    failure_ = std::min(status, 0);
+    // What was decompressed before a failure is used first.
+    if (failure_ < 0 && state.avail_out == wanted) {
+      throw failure();
     }
     const bool ended = state.block_state == ISAL_BLOCK_FINISH;
     if (!more && !ended && state.avail_out == wanted) {

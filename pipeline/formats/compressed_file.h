@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/base/errors.h"
 #include "pipeline/formats/input_file.h"
 
 namespace bench {
@@ -31,6 +32,7 @@ class CompressedFile {
 
  private:
   struct State;
+  [[nodiscard]] DataError failure() const;
   /// Starts a new stream or member.
   void reset();
   /// Reads more compressed bytes if all are used up; false at the end of the file.
@@ -41,7 +43,8 @@ class CompressedFile {
   std::unique_ptr<State> state_;
   std::vector<std::uint8_t> compressed_;
   std::uint64_t position_ = 0;  ///< in the file, of the next compressed bytes
-  bool damaged_ = false;
+  /// The status of a decompression that failed; else 0.
+  int failure_ = 0;
 };
 
 }  // namespace bench

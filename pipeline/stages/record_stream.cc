@@ -166,9 +166,7 @@ class InterleavedShards final : public RecordStream {
     order_ = paths_;
     if (options_.shuffle_files) {
       RandomStream random(options_.seed ^ hash_name("file order"), epoch_);
-      for (std::size_t i = order_.size(); i > 1; --i) {
-        std::swap(order_[i - 1], order_[random.below(static_cast<std::uint32_t>(i))]);
-      }
+      shuffle(order_, random);
     }
     next_path_ = 0;
     turn_ = 0;

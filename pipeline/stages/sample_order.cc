@@ -34,9 +34,9 @@ SampleOrder::SampleOrder(std::unique_ptr<RecordStream> source, std::size_t capac
 void SampleOrder::refill() {
   // One record of the next epoch per draw suffices. Reading all of a small epoch at once would
   // cause a pause, and need memory for two.
-  bool following = false;
-  while (held_.size() + following_.size() < capacity_ && !following_ended_ &&
-         !std::exchange(following, ended_)) {
+  bool reads_following = false;
+  while (held_.size() + following_.size() < capacity_ && !following_ended_ && !reads_following) {
+    reads_following = ended_;
     std::optional<Record> record = source_->next();
     if (record) {
       (ended_ ? following_ : held_).push_back(std::move(*record));

@@ -19,17 +19,10 @@ namespace {
 
 using test::TemporaryFolder;
 
-constexpr std::size_t kImage = 3UL * 20 * 24;
-
-InputSpec small_spec(std::int64_t batch) {
-  return {.batch = batch,
-          .channels = 3,
-          .height = 20,
-          .width = 24,
-          .layout = SlotLayout::nchw,
-          .num_classes = 101,
-          .seed = 42};
-}
+using test::Batches;
+using test::kImage;
+using test::small_spec;
+using test::take;
 
 /// `count` different images, labelled 1, 2, ...
 std::vector<std::string> examples(int count) {
@@ -38,23 +31,6 @@ std::vector<std::string> examples(int count) {
     const test::Picture picture{
         .width = 40 + i, .height = 90 - i, .seed = static_cast<std::uint64_t>(i)};
     out.push_back(test::image_example(test::wavy_jpeg(picture), i));
-  }
-  return out;
-}
-
-struct Batches {
-  std::vector<float> images;
-  std::vector<std::int32_t> labels;
-  bool operator==(const Batches&) const = default;
-};
-
-Batches take(InputSource& input, std::int64_t batch, int count) {
-  Batches out;
-  for (int i = 0; i < count; ++i) {
-    const InputBatch next = input.next();
-    out.images.insert(out.images.end(), next.images,
-                      next.images + static_cast<std::size_t>(batch) * kImage);
-    out.labels.insert(out.labels.end(), next.labels, next.labels + batch);
   }
   return out;
 }

@@ -98,4 +98,25 @@ void write_shards(const TemporaryFolder& folder, const ShardSet& set,
   }
 }
 
+InputSpec small_spec(std::int64_t batch) {
+  return {.batch = batch,
+          .channels = 3,
+          .height = 20,
+          .width = 24,
+          .layout = SlotLayout::nchw,
+          .num_classes = 101,
+          .seed = 42};
+}
+
+Batches take(InputSource& input, std::int64_t batch, int count) {
+  Batches out;
+  for (int i = 0; i < count; ++i) {
+    const InputBatch next = input.next();
+    out.images.insert(out.images.end(), next.images,
+                      next.images + static_cast<std::size_t>(batch) * kImage);
+    out.labels.insert(out.labels.end(), next.labels, next.labels + batch);
+  }
+  return out;
+}
+
 }  // namespace bench::test

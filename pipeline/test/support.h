@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipeline/formats/jpeg_encoder.h"
+#include "pipeline/input.h"
 
 namespace bench::test {
 
@@ -50,6 +51,20 @@ struct ShardSet {
 };
 void write_shards(const TemporaryFolder& folder, const ShardSet& set,
                   const std::vector<std::string>& examples);
+
+/// The elements of an image of small_spec().
+inline constexpr std::size_t kImage = 3UL * 20 * 24;
+/// Images of 24 x 20 pixels.
+InputSpec small_spec(std::int64_t batch);
+
+/// The f32 images and the labels of batches.
+struct Batches {
+  std::vector<float> images;
+  std::vector<std::int32_t> labels;
+  bool operator==(const Batches&) const = default;
+};
+/// The next `count` batches of an input of small_spec(batch).
+Batches take(InputSource& input, std::int64_t batch, int count);
 
 /// The message of the exception of type Error that `action` throws; "" if it throws no such
 /// exception.

@@ -137,9 +137,7 @@ double split_p(std::span<const double> values, const Split& split, const Permuta
   int exceedances = 0;
   while (made < test.permutations && (exceedances > 0 || made < test.clear_after)) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      for (std::size_t i = order.size(); i > 1; --i) {
-        std::swap(order[i - 1], order[random.below(static_cast<std::uint32_t>(i))]);
-      }
+      shuffle(order, random);
       for (std::size_t i = 0; i < order.size(); ++i) z[i][lane] = order[i];
     }
     for (const Split& permuted : search.best(z)) {

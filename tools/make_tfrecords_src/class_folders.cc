@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "models/base/errors.h"
+#include "models/base/philox.h"
 #include "pipeline/datasets/class_folders.h"
-#include "tools/make_tfrecords_src/shuffle.h"
 #include "tools/make_tfrecords_src/source_set.h"
 
 namespace bench {
@@ -49,8 +49,8 @@ SourceSet read_class_folders(const std::string& source, double validation_fracti
     }
     set.class_names.push_back(fs::path(folder.path).filename());
     const auto label = static_cast<std::int64_t>(set.class_names.size());
-    shuffle(folder.images,
-            RandomStream(hash_name("validation images"), static_cast<std::uint64_t>(label)));
+    RandomStream random(hash_name("validation images"), static_cast<std::uint64_t>(label));
+    shuffle(folder.images, random);
     const auto validating = static_cast<std::size_t>(
         std::llround(validation_fraction * static_cast<double>(folder.images.size())));
     for (std::size_t i = 0; i < folder.images.size(); ++i) {

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "models/base/errors.h"
+#include "models/base/philox.h"
 #include "pipeline/formats/example_writer.h"
 #include "pipeline/formats/jpeg_decoder.h"
 #include "pipeline/formats/jpeg_rewriter.h"
 #include "pipeline/stages/shard_list.h"
-#include "tools/make_tfrecords_src/shuffle.h"
 
 namespace bench {
 namespace {
@@ -166,7 +166,8 @@ void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& pro
   std::size_t done = 0;
   std::size_t seekable = 0;
   for (const Subset& subset : subsets) {
-    shuffle(*subset.images, RandomStream(hash_name(subset.prefix)));
+    RandomStream random(hash_name(subset.prefix));
+    shuffle(*subset.images, random);
     const std::size_t first = writers.size();
     for (int shard = 0; shard < subset.shards; ++shard) {
       const std::string name = shard_name(subset, shard);
