@@ -179,7 +179,8 @@ says "$err" 'offset'
 refused "$work/flipped/train-00000-of-00001" $data --data_dir="$work/flipped"
 says "$err" 'offset'
 # shellcheck disable=SC2086
-run 0 $data --data_dir="$work/flipped" --num_classes=3 --batch_size=8 --on_bad_record=skip --result_file="$work/bad.json"
+run 0 $data --data_dir="$work/flipped" --num_classes=3 --batch_size=8 --on_bad_record=skip --max_bad_records=1000 \
+  --result_file="$work/bad.json"
 says "$err" 'warning: skipped '
 says "$err" "the first: $work/flipped/train-00000-of-00001, offset "
 record_holds "sum(r['input']['bad_records'].values()) > 0" "$work/bad.json"
