@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "models/base/content_id.h"
+#include "models/base/normalization.h"
 #include "models/base/watch.h"
 #include "pipeline/bad_records.h"
 #include "pipeline/host_allocator.h"
@@ -186,11 +188,12 @@ enum class Preprocessor : std::uint8_t {
   official,
 };
 
-/// How pixel values become a network's input.
-enum class PixelScaling : std::uint8_t {
-  symmetric,  ///< From -1 to 1.
-  means,      ///< ImageNet's mean of the channel is subtracted: MLPerf and the official models.
-};
+/// How the values of red, green and blue become a network's input. The default gives -1 to 1.
+using PixelScaling = std::array<Normalization, 3>;
+/// Subtracts ImageNet's means, as MLPerf and the official models do.
+inline constexpr PixelScaling kImagenetMeans{{{.mean = 123.68F, .deviation = 1},
+                                              {.mean = 116.78F, .deviation = 1},
+                                              {.mean = 103.94F, .deviation = 1}}};
 
 /// The stages of an image, in order.
 enum class InputStage : std::uint8_t { read, parse, decode, resize };
@@ -202,18 +205,24 @@ struct DatasetOptions {
   Preprocessor preprocessor = Preprocessor::original;
   /// For Preprocessor::original. All but bilinear, nearest and crop need f32 slots.
   ResizeMethod resize_method = ResizeMethod::bilinear;
-  /// For Preprocessor::original. Channel means need f32 slots.
-  PixelScaling scaling = PixelScaling::symmetric;
+  /// ImageNet, for Preprocessor::original. All but the default need f32 slots.
+  PixelScaling scaling = {};
   bool use_boxes = true;             ///< ImageNet, training: false: ignore bounding boxes
   bool fuse_decode_and_crop = true;  ///< false: decode whole images; the pixels are the same
   bool accurate_dct = false;         ///< a slower DCT than that of TensorFlow
   /// ImageNet: the last stage that runs, to measure stages. The images are undefined unless all
   /// run.
   InputStage last_stage = InputStage::resize;
-  int num_threads = 0;         ///< threads that prepare images; 0: one per available processor
-  int prefetch_batches = 3;    ///< slots of the ring, at least 2
-  int interleave_cycle = 10;   ///< files read side by side
-  int num_readers = 0;         ///< threads that read; 0: 1 for shards, 4 for image files
+  int num_threads = 0;       ///< threads that prepare images; 0: one per available processor
+  int prefetch_batches = 3;  ///< slots of the ring, at least 2
+  /// ImageNet: a folder with an index of each shard (formats/record_index.h). Records are then read
+  /// one by one, and training shuffles all of them in each epoch.
+  std::string index_dir = {};
+  int interleave_cycle = 10;  ///< files read side by side
+  /// Shards: take records in the order in which the readers deliver them. Runs differ then. Ignored
+  /// for batches of several processes, and without several readers.
+  bool sloppy_interleave = false;
+  int num_readers = 0;         ///< threads that read; 0: 1 for shards, 4 with indexes or for images
   int shuffle_buffer = 10000;  ///< records, held in memory
   bool use_caching = false;    ///< keep all records in memory after the first epoch
   bool repeat_cached_sample = false;  ///< repeat the first record forever
@@ -228,17 +237,16 @@ struct DatasetOptions {
 /// True if the images of these options can be written to u8 slots, which the device normalizes.
 bool fits_u8_slots(const DatasetOptions& options);
 
-/// Opens a dataset of ImageNet-format TFRecords. Throws UsageError if the folder or the files are
-/// missing, or the spec does not fit. Returns at once; reading begins on
-/// the source's own threads.
+/// Opens a dataset of ImageNet-format TFRecords, or of JPEGs in a folder per class. Throws
+/// UsageError if the folder or the files are missing, or the spec does not fit. Reads indexes here
+/// and throws DataError if they are damaged. Other reading begins on the source's own threads.
 std::unique_ptr<InputSource> make_imagenet_input(
     const InputSpec& spec, const DatasetOptions& options,
     std::shared_ptr<HostAllocator> allocator = nullptr);
 
-/// Opens CIFAR-10's binary version: data_batch_*.bin, or test_batch.bin for the validation subset.
-/// Images are 32 x 32 pixels. Reads all files here and holds them in memory. Throws UsageError if
-/// the folder or the files are missing or the spec does not fit. Throws DataError if a file is not
-/// a whole number of records.
+/// Opens CIFAR-10, in its binary or its Python version (datasets/cifar10_files.h). Images are 32 x
+/// 32 pixels. Reads all files here and holds them in memory. Throws UsageError if the folder or the
+/// files are missing or the spec does not fit. Throws DataError if a file is damaged.
 std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
                                                 const DatasetOptions& options,
                                                 std::shared_ptr<HostAllocator> allocator = nullptr);

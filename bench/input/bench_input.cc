@@ -23,6 +23,15 @@ int run(std::span<const std::string> words) {
     print_input_usage(std::cout);
     return 0;
   }
+  if (options.checked_batches > 0) {
+    for (const int threads : options.threads) {
+      std::cout << fmt::format("checksum of {} batches with {} thread{}: {:08x}\n",
+                               options.checked_batches, threads, threads == 1 ? "" : "s",
+                               checksum_of_batches(options, threads))
+                << std::flush;
+    }
+    return 0;
+  }
   std::optional<AtomicFile> file;
   if (!options.result_file.empty()) {
     file.emplace(options.result_file);

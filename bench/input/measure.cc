@@ -1,12 +1,14 @@
 #include "bench/input/measure.h"
 
 #include <algorithm>
+#include <memory>
 #include <sstream>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "bench/terminal/text_table.h"
+#include "models/base/crc32c.h"
 #include "models/base/errors.h"
 #include "results/record/statistics.h"
 
@@ -41,24 +43,48 @@ double per_image(std::chrono::nanoseconds time, const InputResult& result) {
          static_cast<double>(std::max<std::int64_t>(result.all.done.images_prepared, 1));
 }
 
+std::unique_ptr<InputSource> open_input(const InputOptions& options, int threads) {
+  DatasetOptions pipeline = options.pipeline;
+  pipeline.num_threads = threads;
+  return make_dataset_input(*options.dataset,
+                            {.batch = options.batch,
+                             .channels = options.dataset->channels,
+                             .height = options.image_size,
+                             .width = options.image_size,
+                             .layout = SlotLayout::nhwc,
+                             .type = options.type,
+                             .num_classes = options.dataset->num_classes},
+                            pipeline);
+}
+
 }  // namespace
+
+std::uint32_t checksum_of_batches(const InputOptions& options, int threads) {
+  const auto input = open_input(options, threads);
+  const auto images = static_cast<std::size_t>(options.batch);
+  const std::size_t elements =
+      images *
+      static_cast<std::size_t>(options.dataset->channels * options.image_size * options.image_size);
+  std::string checksums;
+  const auto add = [&](const auto* values, std::size_t count) {
+    const std::uint32_t checksum =
+        crc32c({reinterpret_cast<const char*>(values), count * sizeof(*values)});
+    checksums.append(reinterpret_cast<const char*>(&checksum), sizeof(checksum));
+  };
+  for (int i = 0; i < options.checked_batches; ++i) {
+    const InputBatch batch = input->next();
+    batch.images != nullptr ? add(batch.images, elements) : add(batch.pixels, elements);
+    add(batch.labels, images);
+  }
+  return crc32c(checksums);
+}
 
 double InputResult::median() const { return results::median(images_per_second); }
 
 InputResult measure_input(const InputOptions& options, int threads, int processors,
                           const std::function<void(int repeat)>& tell,
                           const std::function<bool()>& is_ended) {
-  DatasetOptions pipeline = options.pipeline;
-  pipeline.num_threads = threads;
-  const auto input = make_dataset_input(*options.dataset,
-                                        {.batch = options.batch,
-                                         .channels = options.dataset->channels,
-                                         .height = options.image_size,
-                                         .width = options.image_size,
-                                         .layout = SlotLayout::nhwc,
-                                         .type = options.type,
-                                         .num_classes = options.dataset->num_classes},
-                                        pipeline);
+  const auto input = open_input(options, threads);
   const auto length =
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds));
   input->next();  // The shuffle buffer is full.

@@ -29,6 +29,10 @@ InputResult measure_input(const InputOptions& options, int threads, int processo
                           const std::function<void(int repeat)>& tell,
                           const std::function<bool()>& is_ended);
 
+/// The CRC-32C of the images and labels of the first batches, all in one. Throws as
+/// measure_input().
+std::uint32_t checksum_of_batches(const InputOptions& options, int threads);
+
 /// The table for a terminal.
 std::string input_table(const InputOptions& options, std::span<const InputResult> results);
 /// All measurements as JSON.

@@ -37,7 +37,11 @@ constexpr std::array kOptions = {
            .meaning = "numbers of threads to measure; default: 1, 2, 4, ... up to all processors"},
     Option{.name = "num_readers",
            .value = "N",
-           .meaning = "threads that read files; default: 1 for shards, 4 for JPEG files"},
+           .meaning = "threads that read files; default: 1 for shards, 4 with --index_dir or for "
+                      "JPEG files"},
+    Option{.name = "index_dir",
+           .value = "FOLDER",
+           .meaning = "folder with an index of each shard, as for bench"},
     Option{.name = "on_bad_record",
            .value = "NAME",
            .fallback = "stop",
@@ -78,6 +82,10 @@ constexpr std::array kOptions = {
            .value = "N",
            .fallback = "5",
            .meaning = "measurements for each number of threads"},
+    Option{.name = "checksum",
+           .value = "N",
+           .meaning = "print a checksum of the first N batches for each number of threads, instead "
+                      "of measuring"},
     Option{.name = "result_file",
            .value = "PATH",
            .meaning = "also write all measurements as JSON; -: write JSON to stdout, no table"},
@@ -127,8 +135,8 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
     throw UsageError("give --data_dir=FOLDER, the folder with the dataset's files");
   }
   const bool of_cifar10 = arguments.text("data_name") == "cifar10";
-  for (const std::string_view option :
-       {"stage", "resize_method", "jpeg_dct", "nofuse_decode_and_crop", "num_readers"}) {
+  for (const std::string_view option : {"stage", "resize_method", "jpeg_dct",
+                                        "nofuse_decode_and_crop", "num_readers", "index_dir"}) {
     if (of_cifar10 && arguments.has(option)) {
       throw UsageError(
           fmt::format("--{}: has no effect on cifar10, which has no JPEGs; omit it", option));
@@ -148,6 +156,8 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
   const auto repeats = static_cast<int>(arguments.integer("repeats", 1, 1000));
   const auto readers =
       arguments.has("num_readers") ? static_cast<int>(arguments.integer("num_readers", 1, 256)) : 0;
+  const auto checked =
+      arguments.has("checksum") ? static_cast<int>(arguments.integer("checksum", 1, 1 << 20)) : 0;
   const BadRecordLimit limit = bad_record_limit_from(arguments.text("max_bad_records"));
   const auto shuffled = static_cast<int>(arguments.integer("shuffle_buffer", 1, 1 << 24));
   InputOptions options;
@@ -161,6 +171,7 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
   options.pipeline.bad_records = {.skip = arguments.text("on_bad_record") == "skip",
                                   .limit = limit};
   options.pipeline.num_readers = readers;
+  options.pipeline.index_dir = arguments.text("index_dir");
   options.pipeline.shuffle_buffer = shuffled;
   options.pipeline.use_caching = arguments.has("datasets_use_caching");
   options.type = arguments.text("output") == "u8" ? SlotType::u8 : SlotType::f32;
@@ -168,6 +179,7 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
     throw UsageError(fmt::format("--output=u8 cannot be combined with --resize_method={}; omit one",
                                  arguments.text("resize_method")));
   }
+  options.checked_batches = checked;
   options.image_size = size;
   options.batch = batch;
   options.threads = threads;

@@ -24,6 +24,8 @@ struct InputOptions {
   double seconds = 0;
   int repeats = 0;
   std::string result_file = {};
+  /// The number of batches to print a checksum of; 0: measure.
+  int checked_batches = 0;
 };
 
 /// Reads the options. Throws UsageError with the option, the given value and the accepted ones.

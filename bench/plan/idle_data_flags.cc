@@ -28,6 +28,17 @@ std::string unless_jpegs(const Asked& asked) {
                            asked.settings.workload.dataset->name);
 }
 
+std::string unless_interleaved(const Asked& asked) {
+  const std::string idle = unless_jpegs(asked);
+  return !idle.empty() || !asked.flags.index_dir ? idle : "with --index_dir";
+}
+
+std::string unless_several_read(const Asked& asked) {
+  const std::string idle = unless_interleaved(asked);
+  return !idle.empty() || asked.flags.num_readers.value_or(1) > 1 ? idle
+                                                                  : "without --num_readers above 1";
+}
+
 std::string unless_bad_records_are_skipped(const Asked& asked) {
   const std::string idle = unless_data(asked);
   return !idle.empty() || asked.flags.on_bad_record == "skip" ? idle

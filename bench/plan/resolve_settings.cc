@@ -9,6 +9,7 @@
 #include "bench/plan/choices_file.h"
 #include "bench/plan/evaluation_settings.h"
 #include "bench/plan/idle_flags.h"
+#include "bench/plan/input_settings.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_sharing.h"
 #include "bench/plan/rounding_notices.h"
@@ -19,8 +20,6 @@
 
 namespace bench {
 namespace {
-
-constexpr std::string_view kDefaultDataset = "imagenet";
 
 /// The dataset of the run. If no flag determines it: imagenet, or the model's own dataset if
 /// imagenet does not have the model.
@@ -87,88 +86,6 @@ DType dtype_named(std::string_view name) {
     }
   }
   return DType::f32;
-}
-
-/// torchvision's weights of this network need a bicubic resize, those of the others a bilinear one.
-constexpr std::string_view kBicubicModel = "efficientnet_b0";
-
-/// Throws UsageError if torchvision has no such network: those have 1000 classes, without
-/// background.
-void check_torchvision(const Flags& flags, const Model& model) {
-  constexpr std::int64_t kClasses = 1000;
-  if (flags.input_preprocessor != "torchvision" || model.num_classes == kClasses) {
-    return;
-  }
-  const std::string twin = fmt::format("torchvision_{}", model.name);
-  throw UsageError(fmt::format(
-      "--input_preprocessor=torchvision is for torchvision's networks, not --model={}; use {}",
-      model.name,
-      find_model(twin) != nullptr ? fmt::format("--model={}", twin)
-                                  : "one of those in bench/manual/NETWORKS.md"));
-}
-
-Preprocessor preprocessor_of(const Flags& flags) {
-  if (flags.input_preprocessor != "torchvision") {
-    return flags.input_preprocessor == "default" ? Preprocessor::original : Preprocessor::official;
-  }
-  return flags.model == kBicubicModel ? Preprocessor::torchvision_bicubic
-                                      : Preprocessor::torchvision;
-}
-
-InputSettings input_of(const Flags& flags) {
-  InputSettings input{.file = flags.input_file};
-  if (!flags.data_dir) {
-    return input;
-  }
-  input.dataset = {
-      .data_dir = *flags.data_dir,
-      .preprocessor = preprocessor_of(flags),
-      .resize_method = resize_method_from(flags.resize_method),
-      .scaling = flags.ml_perf ? PixelScaling::means : PixelScaling::symmetric,
-      .use_boxes = !flags.ml_perf,
-      .fuse_decode_and_crop = flags.fuse_decode_and_crop,
-      // torchvision decodes with the accurate DCT.
-      .accurate_dct = flags.jpeg_dct == "accurate" || flags.input_preprocessor == "torchvision",
-      .num_threads = static_cast<int>(flags.datasets_num_private_threads.value_or(0)),
-      // The others are the batch that is in use and the one that is being filled.
-      .prefetch_batches = static_cast<int>(flags.multi_device_iterator_max_buffer_size) + 2,
-      .interleave_cycle = static_cast<int>(flags.datasets_parallel_interleave_cycle_length.value_or(
-          DatasetOptions{}.interleave_cycle)),
-      .num_readers = static_cast<int>(flags.num_readers.value_or(0)),
-      .use_caching = flags.datasets_use_caching,
-      .repeat_cached_sample = flags.datasets_repeat_cached_sample,
-      .distortions = flags.distortions,
-      .distort_in_yiq = flags.distort_color_in_yiq,
-      .bad_records = {.skip = flags.on_bad_record == "skip",
-                      .limit = bad_record_limit_from(flags.max_bad_records)},
-      .max_image_pixels = flags.max_image_pixels};
-  return input;
-}
-
-/// The flag that needs f32 slots for ImageNet's images, with its value; empty if none does.
-std::string flag_for_f32(const Flags& flags) {
-  if (flags.input_preprocessor != "default") {
-    return fmt::format("--input_preprocessor={}", flags.input_preprocessor);
-  }
-  return flags.ml_perf       ? "--ml_perf"
-         : flags.distortions ? "--distortions"
-                             : fmt::format("--resize_method={}", flags.resize_method);
-}
-
-/// The type of the input slots in a run with --data_dir. Throws UsageError.
-SlotType slot_type_of(const Flags& flags, RunDevice device, const Workload& workload) {
-  const auto& dataset = workload.input.dataset;
-  const bool fits =
-      !dataset || workload.dataset->name != kDefaultDataset || fits_u8_slots(*dataset);
-  if (!fits && flags.input_transfer == "uint8") {
-    throw UsageError(
-        fmt::format("--input_transfer=uint8 cannot be combined with {}, which normalises on the "
-                    "host; omit one of them",
-                    flag_for_f32(flags)));
-  }
-  const bool pixels = flags.input_transfer == "auto" ? device == RunDevice::gpu && fits
-                                                     : flags.input_transfer == "uint8";
-  return dataset && pixels ? SlotType::u8 : SlotType::f32;
 }
 
 OutputFiles files_of(const Flags& flags) {

@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -10,6 +8,7 @@
 #include "models/base/errors.h"
 #include "models/base/normalization.h"
 #include "models/base/threads.h"
+#include "pipeline/datasets/cifar10_files.h"
 #include "pipeline/input.h"
 #include "pipeline/stages/batch_loader.h"
 #include "pipeline/stages/cpu_clock.h"
@@ -18,72 +17,11 @@
 namespace bench {
 namespace {
 
-constexpr std::int64_t kSide = 32;
-constexpr std::int64_t kChannels = 3;
+constexpr std::int64_t kSide = kCifarSide;
+constexpr std::int64_t kChannels = kCifarChannels;
 constexpr std::int64_t kPlane = kSide * kSide;
-/// A label, then the planes red, green and blue, each row by row.
-constexpr std::size_t kRecordBytes = 1 + kChannels * kPlane;
-constexpr std::size_t kRecordsPerFile = 10000;
 /// The width of the zero padding on each side; distorted images are shifted within it.
 constexpr std::int64_t kPad = 4;
-
-/// The limit for all files together; CIFAR-10 itself has a sixth of that.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
-
-/// Reads all records of all files, in order.
-std::vector<Record> read_records(const std::vector<std::string>& files) {
-  std::vector<Record> records;
-  std::uint64_t total = 0;
-  for (const std::string& path : files) {
-    std::error_code error;
-    const std::uint64_t size = std::filesystem::file_size(path, error);
-    if (error) {
-      throw DataError(fmt::format("{}: {}", path, error.message()));
-    }
-    if (size == 0 || size % kRecordBytes != 0) {
-      throw DataError(
-          fmt::format("{}: {} bytes are not a whole number of CIFAR-10 records of {} bytes", path,
-                      size, kRecordBytes));
-    }
-    total += size;
-    if (total > kMostBytes) {
-      throw DataError(
-          fmt::format("{}: {} bytes are too many; at most {} are accepted in total, "
-                      "because the files are kept in memory; CIFAR-10 files have {} each",
-                      path, size, kMostBytes, kRecordsPerFile * kRecordBytes));
-    }
-    auto bytes = std::make_shared_for_overwrite<char[]>(size);
-    std::ifstream in(path, std::ios::binary);
-    if (!in.read(bytes.get(), static_cast<std::streamsize>(size))) {
-      throw DataError(fmt::format("{}: cannot read the file", path));
-    }
-    const auto name = std::make_shared<const std::string>(path);
-    for (std::uint64_t offset = 0; offset < size; offset += kRecordBytes) {
-      records.push_back({.bytes = std::shared_ptr<const char[]>(bytes, bytes.get() + offset),
-                         .size = kRecordBytes,
-                         .file = name,
-                         .offset = offset});
-    }
-  }
-  return records;
-}
-
-class RecordsInMemory final : public RecordStream {
- public:
-  explicit RecordsInMemory(std::vector<Record> records) : records_(std::move(records)) {}
-
-  std::optional<Record> next() override {
-    if (place_ == records_.size()) {
-      place_ = 0;
-      return std::nullopt;
-    }
-    return records_[place_++];
-  }
-
- private:
-  std::vector<Record> records_;
-  std::size_t place_ = 0;
-};
 
 /// The image's position in the padded one, and whether it is mirrored.
 struct Distortion {
@@ -177,22 +115,6 @@ void check_input(const InputSpec& spec, const DatasetOptions& options) {
   }
 }
 
-/// The message gives the remedy if the folder holds the Python version.
-std::vector<std::string> find_cifar10_files(const std::string& data_dir, bool training) {
-  const char* const python_version = training ? "data_batch_1" : "test_batch";
-  std::error_code error;
-  const std::filesystem::path folder(data_dir);
-  if (std::filesystem::exists(folder / python_version, error) &&
-      !std::filesystem::exists(folder / fmt::format("{}.bin", python_version), error)) {
-    throw UsageError(
-        fmt::format("--data_dir={}: the folder contains CIFAR-10's Python version ({}); the binary "
-                    "version ({}.bin) is needed; "
-                    "bench/manual/REAL_DATA.md shows how to convert it",
-                    data_dir, python_version, python_version));
-  }
-  return find_matching_files(data_dir, training ? "data_batch_*.bin" : "test_batch.bin");
-}
-
 }  // namespace
 
 void check_cifar10_files(const std::string& data_dir, bool training) {
@@ -212,16 +134,16 @@ std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
                                                 std::shared_ptr<HostAllocator> allocator) {
   check_input(spec, options);
   const auto files = find_cifar10_files(options.data_dir, options.training);
-  const std::vector<Record> records = read_records(files);
+  const auto records = std::make_shared<const std::vector<Record>>(read_cifar10_records(files));
   const bool distort = options.training && options.distortions;
   const auto make_worker = [&] { return std::make_unique<Cifar10Worker>(spec, distort); };
   const auto make_order = [records, options, seed = spec.seed, start = spec.start](ReaderPool*) {
-    std::unique_ptr<RecordStream> stream = std::make_unique<RecordsInMemory>(records);
+    std::unique_ptr<RecordStream> stream = stream_records(records);
     if (options.repeat_cached_sample) {
       stream = repeat_first_record(std::move(stream));
     }
     // The records are already in memory, so each epoch is shuffled as a whole.
-    const std::size_t capacity = options.training ? records.size() : 1;
+    const std::size_t capacity = options.training ? records->size() : 1;
     return std::make_unique<SampleOrder>(std::move(stream), capacity, seed, start);
   };
   const int available = usable_processors();
@@ -235,7 +157,7 @@ std::unique_ptr<InputSource> make_cifar10_input(const InputSpec& spec,
                     .num_slots = options.prefetch_batches,
                     .shards = static_cast<std::int64_t>(files.size()),
                     .shard_bytes = total_bytes(files),
-                    .records = static_cast<std::int64_t>(records.size()),
+                    .records = std::ssize(*records),
                     .bad_records = options.bad_records},
       make_order, make_worker, allocator != nullptr ? std::move(allocator) : make_host_allocator());
 }

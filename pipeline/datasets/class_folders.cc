@@ -5,6 +5,7 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -66,30 +67,6 @@ bool has_class_folders(const fs::path& folder) {
 }
 
 constexpr std::array<std::string_view, 3> kSubsets = {"train", "val", "validation"};
-
-class ImageStream final : public RecordStream {
- public:
-  explicit ImageStream(std::shared_ptr<const std::vector<LabelledImage>> images)
-      : images_(std::move(images)) {
-    check(!images_->empty(), "a stream needs images");
-  }
-
-  std::optional<Record> next() override {
-    if (place_ == images_->size()) {
-      place_ = 0;
-      return std::nullopt;
-    }
-    const LabelledImage& image = (*images_)[place_++];
-    return Record{.bytes = nullptr,
-                  .file = std::shared_ptr<const std::string>(images_, &image.path),
-                  .label = image.label};
-  }
-
- private:
-  /// Records refer to their paths in it.
-  std::shared_ptr<const std::vector<LabelledImage>> images_;
-  std::size_t place_ = 0;
-};
 
 std::string name_of(const ClassFolder& folder) { return fs::path(folder.path).filename(); }
 
@@ -173,15 +150,12 @@ LabelledImages list_labelled_images(const std::string& data_dir, bool training) 
   }
   for (ClassFolder& folder : wanted) {
     for (std::string& path : folder.images) {
-      out.images.push_back({.path = std::move(path), .label = labels.at(name_of(folder))});
+      out.images.push_back({.bytes = nullptr,
+                            .file = std::make_shared<const std::string>(std::move(path)),
+                            .label = labels.at(name_of(folder))});
     }
   }
   return out;
-}
-
-std::unique_ptr<RecordStream> stream_images(
-    std::shared_ptr<const std::vector<LabelledImage>> images) {
-  return std::make_unique<ImageStream>(std::move(images));
 }
 
 }  // namespace bench

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,22 +33,14 @@ std::optional<std::string> find_class_folders(const std::string& data_dir, bool 
 /// Like find_class_folders(), but throws UsageError instead of returning nothing.
 std::string require_class_folders(const std::string& data_dir, bool training);
 
-/// An image file with the number of its class, counted from 1.
-struct LabelledImage {
-  std::string path;
-  std::int32_t label = 0;
-};
 struct LabelledImages {
-  std::vector<LabelledImage> images;
+  /// Without bytes. The labels are the numbers of the classes, counted from 1.
+  std::vector<Record> images;
   std::int32_t classes = 0;
 };
 /// The images of a subset, sorted. The classes are the names of the folders with JPEGs in all
 /// subsets, in order, so that a class has the same number in each. Throws UsageError if it finds
 /// nothing or cannot read a folder.
 LabelledImages list_labelled_images(const std::string& data_dir, bool training);
-
-/// The images, epoch by epoch, as records without bytes.
-std::unique_ptr<RecordStream> stream_images(
-    std::shared_ptr<const std::vector<LabelledImage>> images);
 
 }  // namespace bench

@@ -6,7 +6,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/threads.h"
-#include "pipeline/datasets/class_folders.h"
+#include "pipeline/datasets/imagenet_files.h"
 #include "pipeline/formats/example_scanner.h"
 #include "pipeline/formats/tfrecord.h"
 #include "pipeline/formats/tfrecord_reader.h"
@@ -212,102 +212,8 @@ void check_input(const InputSpec& spec, const DatasetOptions& options) {
 
 int threads_to_use(int asked) { return asked > 0 ? asked : usable_processors(); }
 
-/// The files of a subset: shards, or else images.
-struct ImagenetFiles {
-  std::vector<std::string> shards;
-  /// Compressed shards cannot be read from the middle.
-  bool compressed = false;
-  std::shared_ptr<const std::vector<LabelledImage>> images;
-
-  [[nodiscard]] std::int64_t image_count() const {
-    return images == nullptr ? 0 : std::ssize(*images);
-  }
-};
-
-/// True if the first shard can be read and is compressed, as usually all are then.
-bool are_compressed(const std::vector<std::string>& shards) {
-  try {
-    return !shards.empty() && TfRecordReader(shards.front()).is_compressed();
-  } catch (const DataError&) {
-    return false;
-  }
-}
-
-/// Throws UsageError if there are neither shards nor folders with JPEGs.
-ImagenetFiles find_files(const InputSpec& spec, const DatasetOptions& options) {
-  ImagenetFiles files{.shards = list_shards(options.data_dir, shard_prefix(options.training)),
-                      .images = nullptr};
-  if (!files.shards.empty()) {
-    files.compressed = are_compressed(files.shards);
-    return files;
-  }
-  LabelledImages found = list_labelled_images(options.data_dir, options.training);
-  // Labels count from 1.
-  if (found.classes + 1 - spec.first_label > spec.num_classes) {
-    throw UsageError(
-        fmt::format("--data_dir={}: the folder contains {} classes; use --num_classes={}",
-                    options.data_dir, found.classes, found.classes + 1));
-  }
-  if (options.training) {
-    // A shuffle buffer would not mix classes if their images followed one another.
-    RandomStream random(spec.seed ^ hash_name("image files"), 0);
-    shuffle(found.images, random);
-  }
-  files.images = std::make_shared<const std::vector<LabelledImage>>(std::move(found.images));
-  return files;
-}
-
-/// The records of a subset, epoch by epoch.
-std::unique_ptr<RecordStream> stream_of(const ImagenetFiles& files,
-                                        const InterleaveOptions& options,
-                                        const DatasetOptions& dataset) {
-  std::unique_ptr<RecordStream> stream;
-  if (!files.shards.empty()) {
-    stream = interleave_shards(files.shards, options);
-  } else {
-    stream = stream_images(files.images);
-    if (options.load && (dataset.use_caching || dataset.repeat_cached_sample)) {
-      stream = load_records(std::move(stream), options.skip_bad_files);
-    }
-  }
-  if (dataset.repeat_cached_sample) {
-    stream = repeat_first_record(std::move(stream));
-  }
-  return dataset.use_caching ? cache_records(std::move(stream)) : std::move(stream);
-}
-
-/// The memory for a record in addition to its data: the record itself, and the allocation of its
-/// data.
-constexpr std::uint64_t kBytesAroundRecord = sizeof(Record) + 32;
-
-/// The mean size of the first records of some shards; 0 if none can be read.
-std::uint64_t typical_record_bytes(const std::vector<std::string>& shards) {
-  constexpr std::size_t kShards = 10;
-  constexpr int kRecords = 20;
-  std::uint64_t bytes = 0;
-  std::uint64_t records = 0;
-  const std::size_t step = std::max<std::size_t>(shards.size() / kShards, 1);
-  for (std::size_t i = 0; i < shards.size(); i += step) {
-    try {
-      TfRecordReader reader(shards[i], TfRecordReader::kNoBlocks);
-      for (int n = 0; n < kRecords; ++n) {
-        const auto place = reader.skip();
-        if (!place) {
-          break;
-        }
-        bytes += place->bytes;
-        ++records;
-      }
-    } catch (const DataError&) {
-      // The run will report it.
-      continue;
-    }
-  }
-  return records > 0 ? bytes / records : 0;
-}
-
-/// Files of one image each need several readers, because opening each costs time.
-constexpr int kImageReaders = 4;
+/// Records that are read one by one need several readers, because each read takes time.
+constexpr int kSingleReaders = 4;
 
 }  // namespace
 
@@ -316,59 +222,14 @@ bool fits_u8_slots(const DatasetOptions& options) {
                          options.resize_method == ResizeMethod::nearest ||
                          options.resize_method == ResizeMethod::crop;
   return options.preprocessor == Preprocessor::original && mixes_two &&
-         options.scaling == PixelScaling::symmetric && !options.distortions;
-}
-
-void check_imagenet_files(const std::string& data_dir, bool training) {
-  if (list_shards(data_dir, shard_prefix(training)).empty()) {
-    require_class_folders(data_dir, training);
-  }
-}
-
-std::vector<std::string> list_imagenet_files(const DatasetOptions& options) {
-  std::vector<std::string> files = list_shards(options.data_dir, shard_prefix(options.training));
-  if (files.empty()) {
-    for (LabelledImage& image : list_labelled_images(options.data_dir, options.training).images) {
-      files.push_back(std::move(image.path));
-    }
-  }
-  return files;
-}
-
-std::size_t imagenet_record_memory(const DatasetOptions& options, bool several_processes) {
-  // A repeated record is the only one.
-  if (options.repeat_cached_sample || !(options.training || options.use_caching)) {
-    return 0;
-  }
-  const std::vector<std::string> shards =
-      list_shards(options.data_dir, shard_prefix(options.training));
-  if (shards.empty()) {
-    if (!options.use_caching) {
-      return 0;
-    }
-    const std::vector<std::string> files = list_imagenet_files(options);
-    return total_bytes(files) + files.size() * kBytesAroundRecord;
-  }
-  const std::uint64_t all = total_bytes(shards);
-  const std::uint64_t blocks =
-      TfRecordReader::kDefaultBlockBytes *
-      std::min<std::uint64_t>(static_cast<std::uint64_t>(options.interleave_cycle), shards.size());
-  if (options.use_caching) {
-    return blocks + all;
-  }
-  // Other processes' records are only found, not read.
-  if (several_processes && !are_compressed(shards)) {
-    return blocks;
-  }
-  return blocks + std::min(all, static_cast<std::uint64_t>(options.shuffle_buffer) *
-                                    (typical_record_bytes(shards) + kBytesAroundRecord));
+         options.scaling == PixelScaling() && !options.distortions;
 }
 
 std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
                                                  const DatasetOptions& options,
                                                  std::shared_ptr<HostAllocator> allocator) {
   check_input(spec, options);
-  const ImagenetFiles files = find_files(spec, options);
+  const ImagenetFiles files = find_imagenet_files(spec, options);
 
   const PreprocessOptions preprocess{
       .output = {.width = static_cast<int>(spec.width), .height = static_cast<int>(spec.height)},
@@ -385,33 +246,35 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
   const auto make_worker = [&] {
     return std::make_unique<ImagenetWorker>(spec, preprocess, options);
   };
+  const bool sees_all = spec.batch == spec.images_of_all();
   // A cache holds all images, because a process gets different ones in each epoch.
-  const bool load_all = spec.batch == spec.images_of_all() || options.use_caching ||
-                        options.repeat_cached_sample || files.compressed;
+  const bool load_all =
+      sees_all || options.use_caching || options.repeat_cached_sample || files.compressed;
   // A cache and a repeated record are made in the first epoch, wherever the run continues.
   const bool keeps_first = options.use_caching || options.repeat_cached_sample;
-  const std::int64_t images = files.image_count();
-  const auto make_order = [files, options, load_all, keeps_first, images, seed = spec.seed,
-                           start = spec.start](ReaderPool* readers) {
+  const std::int64_t records = files.record_count();
+  const auto make_order = [files, options, sees_all, load_all, keeps_first, records,
+                           seed = spec.seed, start = spec.start](ReaderPool* readers) {
     const InputPosition first = keeps_first ? InputPosition{} : start;
-    auto stream =
-        stream_of(files,
-                  {.seed = seed,
-                   .shuffle_files = options.training,
-                   .cycle_length = options.interleave_cycle,
-                   .load = load_all,
-                   .skip_bad_files = options.bad_records.skip,
-                   .readers = readers,
-                   .first_epoch = static_cast<std::uint64_t>(first.epoch),
-                   .without_bytes = files.compressed ? 0 : static_cast<std::uint64_t>(first.index)},
-                  options);
-    // Images that are not read yet are shuffled as a whole.
+    auto stream = stream_imagenet_files(
+        files,
+        {.seed = seed,
+         .shuffle_files = options.training,
+         .cycle_length = options.interleave_cycle,
+         .sloppy = options.sloppy_interleave && sees_all,
+         .load = load_all,
+         .skip_bad_files = options.bad_records.skip,
+         .readers = readers,
+         .first_epoch = static_cast<std::uint64_t>(first.epoch),
+         .without_bytes = files.compressed ? 0 : static_cast<std::uint64_t>(first.index)},
+        options);
+    // Records that are not read yet are shuffled as a whole.
     const std::int64_t shuffled =
-        std::max<std::int64_t>(options.shuffle_buffer, options.use_caching ? 0 : images);
+        std::max<std::int64_t>(options.shuffle_buffer, options.use_caching ? 0 : records);
     return std::make_unique<SampleOrder>(
         std::move(stream), static_cast<std::size_t>(options.training ? shuffled : 1), seed, start);
   };
-  const int usual_readers = files.shards.empty() ? kImageReaders : 1;
+  const int usual_readers = records > 0 ? kSingleReaders : 1;
   return std::make_unique<BatchLoader>(
       LoaderOptions{.batch = spec.batch,
                     .global_batch = spec.global_batch,
@@ -421,9 +284,9 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
                     .num_threads = threads_to_use(options.num_threads),
                     .num_slots = options.prefetch_batches,
                     .num_readers = options.num_readers > 0 ? options.num_readers : usual_readers,
-                    .shards = std::ssize(files.shards) + images,
+                    .shards = files.shards.empty() ? records : std::ssize(files.shards),
                     .shard_bytes = total_bytes(files.shards),
-                    .records = images,
+                    .records = records,
                     .bad_records = options.bad_records},
       make_order, make_worker, allocator != nullptr ? std::move(allocator) : make_host_allocator());
 }

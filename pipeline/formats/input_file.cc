@@ -47,6 +47,17 @@ std::size_t InputFile::read(char* to, std::size_t bytes, std::uint64_t offset) c
   }
 }
 
+void InputFile::read_first(char* to, std::size_t bytes) const {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const std::size_t count = read(to + done, bytes - done, done);
+    if (count == 0) {
+      throw DataError(fmt::format("{}: the file has become shorter", path_));
+    }
+    done += count;
+  }
+}
+
 void InputFile::advise(int advice, std::uint64_t offset, std::uint64_t bytes) const {
   ::posix_fadvise(file_, static_cast<off_t>(offset), static_cast<off_t>(bytes), advice);
 }

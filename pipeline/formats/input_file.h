@@ -21,6 +21,8 @@ class InputFile {
   /// Reads at most `bytes` bytes from `offset`, at least one unless the file ends there. Waits for
   /// the disk. Throws DataError with file, offset and reason.
   std::size_t read(char* to, std::size_t bytes, std::uint64_t offset) const;
+  /// Reads the first `bytes` bytes. Throws DataError also if the file has fewer.
+  void read_first(char* to, std::size_t bytes) const;
   /// Advises the kernel about coming reads with posix_fadvise(). 0 bytes: the whole file.
   void advise(int advice, std::uint64_t offset = 0, std::uint64_t bytes = 0) const;
 

@@ -1,10 +1,12 @@
 // Runs a fuzz target on its seeds and on a fixed number of random mutations of them, which are the
-// same each time. Usage: PROGRAM [RUNS].
+// same each time. Usage: PROGRAM [RUNS [FOLDER]]. It also writes the seeds to the folder, for
+// libFuzzer.
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
 
 #include "models/base/philox.h"
 #include "pipeline/fuzz/target.h"
@@ -50,6 +52,11 @@ void run(const std::string& input) {
 int main(int argc, char** argv) {
   const long runs = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 2000;
   const std::vector<std::string> seeds = fuzz_seeds();
+  if (argc > 2) {
+    for (std::size_t i = 0; i < seeds.size(); ++i) {
+      std::ofstream(argv[2] + ("/seed" + std::to_string(i)), std::ios::binary) << seeds[i];
+    }
+  }
   long round = 0;
   try {
     for (const std::string& seed : seeds) {

@@ -13,8 +13,6 @@ namespace {
 /// becomes 256.
 constexpr float kEvaluationMargin = 1.145F;
 
-/// ImageNet's means of red, green and blue, as tf_cnn_benchmarks has them.
-constexpr std::array<float, 3> kMeans{123.68F, 116.78F, 103.94F};
 /// The official ResNet's evaluation resizes the shorter side to this.
 constexpr float kOfficialSide = 256;
 
@@ -72,11 +70,11 @@ ImagePreprocessor::ImagePreprocessor(const PreprocessOptions& options)
   if (options_.preprocessor != Preprocessor::original) {
     // The others have no choices.
     options_.method = ResizeMethod::bilinear;
-    options_.scaling = options_.preprocessor == Preprocessor::official ? PixelScaling::means
-                                                                       : PixelScaling::symmetric;
+    options_.scaling =
+        options_.preprocessor == Preprocessor::official ? kImagenetMeans : PixelScaling();
     options_.distort_colors = false;
   }
-  as_values_ = options_.scaling == PixelScaling::means ||
+  as_values_ = options_.scaling != PixelScaling() ||
                (options_.training && options_.distort_colors) ||
                options_.method == ResizeMethod::bicubic || options_.method == ResizeMethod::area ||
                options_.method == ResizeMethod::round_robin;
@@ -144,13 +142,13 @@ void ImagePreprocessor::pack_values(float* output) {
   if (distortion_) {
     distort_colors(values, *distortion_);
   }
-  constexpr std::size_t kChannels = kMeans.size();
+  constexpr std::size_t kChannels = PixelScaling().size();
   const std::size_t area = values.size() / kChannels;
   const bool planes = options_.layout == SlotLayout::nchw;
-  const bool means = options_.scaling == PixelScaling::means;
   for (std::size_t c = 0; c < kChannels; ++c) {
-    const float factor = means ? 1 : 1 / 127.5F;
-    const float subtracted = means ? kMeans.at(c) : 1;
+    const Normalization& scaling = options_.scaling.at(c);
+    const float factor = 1 / scaling.deviation;
+    const float subtracted = scaling.mean / scaling.deviation;
     float* out = planes ? output + c * area : output + c;
     for (std::size_t i = 0; i < area; ++i, out += planes ? 1 : kChannels) {
       *out = values[i * kChannels + c] * factor - subtracted;

@@ -1,6 +1,7 @@
 #include "pipeline/stages/record_stream.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <deque>
 #include <future>
@@ -120,6 +121,12 @@ struct OpenShard {
   std::future<Chunk> following = {};
 };
 
+/// False if its next record is still being read.
+bool is_ready(const OpenShard& shard) {
+  return !shard.chunk.records.empty() || !shard.following.valid() ||
+         shard.following.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
 class InterleavedShards final : public RecordStream {
  public:
   InterleavedShards(const std::vector<std::string>& shards, const InterleaveOptions& options)
@@ -137,6 +144,9 @@ class InterleavedShards final : public RecordStream {
     while (!cycle_.empty()) {
       if (turn_ >= cycle_.size()) {
         turn_ = 0;
+      }
+      if (options_.sloppy) {
+        turn_ = ready_turn();
       }
       if (auto record = next_of(cycle_[turn_])) {
         ++turn_;
@@ -175,6 +185,17 @@ class InterleavedShards final : public RecordStream {
            next_path_ < order_.size()) {
       cycle_.push_back(open_next());
     }
+  }
+
+  /// The next file in turn that need not be waited for; the current one if all must be.
+  [[nodiscard]] std::size_t ready_turn() const {
+    for (std::size_t i = 0; i < cycle_.size(); ++i) {
+      const std::size_t turn = (turn_ + i) % cycle_.size();
+      if (is_ready(cycle_[turn])) {
+        return turn;
+      }
+    }
+    return turn_;
   }
 
   [[nodiscard]] bool loads() const { return options_.load && without_bytes_ == 0; }
@@ -246,6 +267,26 @@ class InterleavedShards final : public RecordStream {
   std::uint64_t without_bytes_;
   std::uint64_t epoch_;
   bool at_start_ = true;
+};
+
+class ListedRecords final : public RecordStream {
+ public:
+  explicit ListedRecords(std::shared_ptr<const std::vector<Record>> records)
+      : records_(std::move(records)) {
+    check(!records_->empty(), "a stream needs records");
+  }
+
+  std::optional<Record> next() override {
+    if (place_ == records_->size()) {
+      place_ = 0;
+      return std::nullopt;
+    }
+    return (*records_)[place_++];
+  }
+
+ private:
+  std::shared_ptr<const std::vector<Record>> records_;
+  std::size_t place_ = 0;
 };
 
 class LoadedRecords final : public RecordStream {
@@ -328,14 +369,7 @@ void load_file(Record& record) {
   const InputFile file(*record.file);
   const std::size_t size = file.size();
   auto bytes = std::make_shared_for_overwrite<char[]>(size);
-  std::size_t read = 0;
-  while (read < size) {
-    const std::size_t count = file.read(bytes.get() + read, size - read, read);
-    if (count == 0) {
-      throw DataError(fmt::format("{}: the file has become shorter", *record.file));
-    }
-    read += count;
-  }
+  file.read_first(bytes.get(), size);
   record.bytes = std::move(bytes);
   record.size = size;
 }
@@ -365,6 +399,10 @@ std::unique_ptr<RecordStream> interleave_shards(const std::vector<std::string>& 
   check(!shards.empty() && options.cycle_length > 0,
         "interleaving needs at least one file and a cycle length of at least 1");
   return std::make_unique<InterleavedShards>(shards, options);
+}
+
+std::unique_ptr<RecordStream> stream_records(std::shared_ptr<const std::vector<Record>> records) {
+  return std::make_unique<ListedRecords>(std::move(records));
 }
 
 std::unique_ptr<RecordStream> load_records(std::unique_ptr<RecordStream> source, bool skip_bad) {

@@ -16,7 +16,7 @@ class ReaderPool;
 /// The label of a record that contains its label.
 inline constexpr std::int32_t kLabelInside = -1;
 
-/// One record, or a file that is one image; copies share its memory.
+/// One record, or a file that is one image; copies share its bytes.
 struct Record {
   std::shared_ptr<const char[]> bytes;  ///< null until load()
   std::size_t size = 0;
@@ -47,6 +47,9 @@ struct InterleaveOptions {
   std::uint64_t seed = 0;
   bool shuffle_files = false;  ///< again for each epoch, from the seed
   int cycle_length = 10;       ///< files read in parallel, one record from each in turn
+  /// With readers: take the record of the next file in turn that is ready, so that the order
+  /// depends on the readers.
+  bool sloppy = false;
   std::size_t block_bytes = std::size_t{1} << 20U;
   bool load = true;  ///< false: the records have no bytes, so that the caller reads only some
   /// A file that cannot be read further gives one record with an error. false: next() throws. It
@@ -61,6 +64,9 @@ struct InterleaveOptions {
 /// The records of all shards. When a file is exhausted, the next file takes its place.
 std::unique_ptr<RecordStream> interleave_shards(const std::vector<std::string>& shards,
                                                 const InterleaveOptions& options);
+
+/// The records of a list, which must not be empty, in its order.
+std::unique_ptr<RecordStream> stream_records(std::shared_ptr<const std::vector<Record>> records);
 
 /// Loads the records of a stream that have no bytes, one after another.
 std::unique_ptr<RecordStream> load_records(std::unique_ptr<RecordStream> source, bool skip_bad);

@@ -23,8 +23,14 @@ void refuse_special(const std::filesystem::path& path) {
   }
 }
 
-/// Sorted; empty if no file matches.
-std::vector<std::string> matching_files(const std::string& folder, const std::string& pattern) {
+std::string pattern_of(std::string_view prefix) { return fmt::format("{}-*-of-*", prefix); }
+
+bool is_index(std::string_view name) { return name.ends_with(".idx"); }
+
+}  // namespace
+
+std::vector<std::string> list_matching_files(const std::string& folder,
+                                             const std::string& pattern) {
   require_folder(folder, "files " + pattern);
   std::error_code error;
   std::vector<std::string> shards;
@@ -44,19 +50,17 @@ std::vector<std::string> matching_files(const std::string& folder, const std::st
   return shards;
 }
 
-std::string pattern_of(std::string_view prefix) { return fmt::format("{}-*-of-*", prefix); }
-
-}  // namespace
-
 bool is_shard_name(std::string_view name) {
   return (name.starts_with("train-") || name.starts_with("validation-")) &&
-         name.find("-of-") != std::string_view::npos;
+         name.find("-of-") != std::string_view::npos && !is_index(name);
 }
 
 std::string_view shard_prefix(bool training) { return training ? "train" : "validation"; }
 
 std::vector<std::string> list_shards(const std::string& folder, std::string_view prefix) {
-  return matching_files(folder, pattern_of(prefix));
+  std::vector<std::string> shards = list_matching_files(folder, pattern_of(prefix));
+  std::erase_if(shards, is_index);
+  return shards;
 }
 
 void require_folder(const std::string& folder, std::string_view content) {
@@ -75,16 +79,6 @@ void require_folder(const std::string& folder, std::string_view content) {
   }
   throw UsageError(fmt::format("--data_dir={}: cannot access the folder: {}; give a folder with {}",
                                folder, error.message(), content));
-}
-
-std::vector<std::string> find_matching_files(const std::string& folder,
-                                             const std::string& pattern) {
-  std::vector<std::string> files = matching_files(folder, pattern);
-  if (files.empty()) {
-    throw UsageError(
-        fmt::format("--data_dir={}: the folder contains no files {}", folder, pattern));
-  }
-  return files;
 }
 
 std::uint64_t total_bytes(const std::vector<std::string>& shards) {

@@ -12,15 +12,16 @@ namespace bench {
 void require_folder(const std::string& folder, std::string_view content);
 
 /// Returns the files `<prefix>-*-of-*` directly in `folder`, sorted by name; empty if there are not
-/// any. There may be fewer files than their names count. Throws UsageError if the folder is
-/// missing, or if such a file is a pipe, a device, a folder or a socket.
+/// any. An index (.idx) is not a shard. There may be fewer files than their names count. Throws
+/// UsageError if the folder is missing, or if such a file is a pipe, a device, a folder or a
+/// socket.
 std::vector<std::string> list_shards(const std::string& folder, std::string_view prefix);
 
 /// Returns the files that match a pattern, in which * stands for any text; otherwise like
-/// list_shards(), but throws UsageError if there are not any.
-std::vector<std::string> find_matching_files(const std::string& folder, const std::string& pattern);
+/// list_shards().
+std::vector<std::string> list_matching_files(const std::string& folder, const std::string& pattern);
 
-/// True for the name of a shard of either subset: train-*-of-* or validation-*-of-*.
+/// True for the name of a shard of either subset: train-*-of-* or validation-*-of-*, but not *.idx.
 bool is_shard_name(std::string_view name);
 
 /// The prefix of a subset's shard names: train or validation.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -41,6 +42,27 @@ std::string records(int first, int count) {
     }
   }
   return bytes;
+}
+
+/// The same records as a batch of the Python version, as Python 2 pickled it with protocol 2.
+std::string pickle_of(std::string_view bytes) {
+  constexpr std::size_t kRecord = 1 + kImage;
+  const auto count = static_cast<char>(bytes.size() / kRecord);
+  std::string labels;
+  std::string images;
+  for (std::size_t at = 0; at < bytes.size(); at += kRecord) {
+    labels += {'K', bytes[at]};
+    images += bytes.substr(at + 1, kImage);
+  }
+  const auto size = static_cast<std::uint32_t>(images.size());
+  std::string length(sizeof(size), '\0');
+  std::memcpy(length.data(), &size, sizeof(size));
+  using namespace std::string_literals;
+  return "\x80\x02}q\x01(U\x04"s + "dataq\x02"s + "cnumpy.core.multiarray\n_reconstruct\nq\x03"s +
+         "cnumpy\nndarray\nq\x04K\x00\x85U\x01"s + "b\x87Rq\x05(K\x01K"s + count +
+         "M\x00\x0c\x86"s + "cnumpy\ndtype\nq\x06U\x02u1K\x00K\x01"s +
+         "\x87Rq\x07(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89T"s + length +
+         images + "tbU\x06labelsq\x08](" + labels + "eu.";
 }
 
 /// Writes three training records in two files, and two evaluation records.
@@ -227,11 +249,55 @@ TEST(Cifar10Input, RefusesFoldersWithoutItsFiles) {
     return test::message_of<UsageError>(
         [&] { make_cifar10_input(spec_of(1), {.data_dir = folder.path()}); });
   };
-  EXPECT_THAT(refusal(), HasSubstr("the folder contains no files data_batch_*.bin"));
+  EXPECT_THAT(refusal(), HasSubstr("neither files data_batch_*.bin (CIFAR-10's binary version) nor "
+                                   "data_batch_[0-9] (its Python version)"));
+}
+
+TEST(Cifar10Input, ReadsThePythonVersion) {
+  const TemporaryFolder binary;
+  const TemporaryFolder pickled;
+  write_dataset(binary);
+  test::write_file(pickled.file("data_batch_1"), pickle_of(records(0, 2)));
+  test::write_file(pickled.file("data_batch_2"), pickle_of(records(2, 1)));
+  test::write_file(pickled.file("test_batch"), pickle_of(records(5, 2)));
+  for (const bool training : {true, false}) {
+    const auto first = [&](const TemporaryFolder& folder) {
+      const DatasetOptions options{.data_dir = folder.path(), .training = training};
+      return take(*make_cifar10_input(spec_of(5), options), 5);
+    };
+    EXPECT_EQ(first(pickled), first(binary));
+  }
+}
+
+TEST(Cifar10Input, RefusesPicklesOfSomethingElse) {
+  const TemporaryFolder folder;
+  const std::string batch = pickle_of(records(0, 2));
+  const auto refusal = [&](std::string_view from, std::string_view to) {
+    std::string changed = batch;
+    changed.replace(changed.find(from), from.size(), to);
+    test::write_file(folder.file("data_batch_1"), changed);
+    return test::message_of<DataError>(
+        [&] { make_cifar10_input(spec_of(1), {.data_dir = folder.path()}); });
+  };
+  EXPECT_THAT(refusal("labels", "lapels"),
+              HasSubstr("data_batch_1: cannot read the batch of CIFAR-10's Python version: this is "
+                        "not a dictionary with 'labels'"));
+  EXPECT_THAT(refusal("U\x02u1", "U\x02u2"), HasSubstr("must be an array of uint8 with 2 rows"));
+  EXPECT_THAT(refusal("K\x02M", "K\x03M"), HasSubstr("must be an array of uint8 with 2 rows"));
+  EXPECT_THAT(refusal("reconstruct", "destructing"), HasSubstr("'data' is not a NumPy array"));
+  EXPECT_THAT(refusal("K\x01"
+                      "eu",
+                      "K\x01K\x05"
+                      "eu"),
+              HasSubstr("with 3 rows, one per label"));
+  EXPECT_THAT(refusal("K\x01"
+                      "eu",
+                      "Neu"),
+              HasSubstr("label 1 of the list is not a number"));
   test::write_file(folder.file("data_batch_1"), "pickled");
-  EXPECT_THAT(
-      refusal(),
-      HasSubstr("Python version (data_batch_1); the binary version (data_batch_1.bin) is needed"));
+  EXPECT_THAT(test::message_of<DataError>(
+                  [&] { make_cifar10_input(spec_of(1), {.data_dir = folder.path()}); }),
+              HasSubstr("data_batch_1: cannot read the batch of CIFAR-10's Python version"));
 }
 
 TEST(Cifar10Input, RefusesOtherSizes) {

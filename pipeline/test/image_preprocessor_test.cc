@@ -219,7 +219,7 @@ TEST(Means, AreSubtractedFromPixelValues) {
   const std::string jpeg = test::wavy_jpeg({.width = 60, .height = 45});
   PreprocessOptions options{.output = {.width = 32, .height = 24}, .layout = SlotLayout::nchw};
   const auto symmetric = preprocess(options, jpeg);
-  options.scaling = PixelScaling::means;
+  options.scaling = kImagenetMeans;
   const auto values = preprocess(options, jpeg);
   constexpr std::array kMeans{123.68F, 116.78F, 103.94F};
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -227,6 +227,18 @@ TEST(Means, AreSubtractedFromPixelValues) {
   }
   options.layout = SlotLayout::nhwc;
   EXPECT_EQ(preprocess(options, jpeg)[5], values[2 * 32 * 24 + 1]);
+}
+
+TEST(Deviations, DivideTheDifferencesFromTheMeans) {
+  const std::string jpeg = test::wavy_jpeg({.width = 60, .height = 45});
+  PreprocessOptions options{.output = {.width = 32, .height = 24}, .layout = SlotLayout::nchw};
+  const auto symmetric = preprocess(options, jpeg);
+  options.scaling = {{{.mean = 120, .deviation = 58}, {.mean = 110, .deviation = 57}, {}}};
+  const auto values = preprocess(options, jpeg);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Normalization& scaling = options.scaling.at(i / (32 * 24));
+    ASSERT_NEAR(values[i] * scaling.deviation + scaling.mean, pixel_of(symmetric[i]), 1e-3);
+  }
 }
 
 TEST(Distortions, ChangeColorsInTrainingAlone) {

@@ -20,20 +20,10 @@ namespace {
 using test::TemporaryFolder;
 
 using test::Batches;
+using test::examples;
 using test::kImage;
 using test::small_spec;
 using test::take;
-
-/// `count` different images, labelled 1, 2, ...
-std::vector<std::string> examples(int count) {
-  std::vector<std::string> out;
-  for (int i = 1; i <= count; ++i) {
-    const test::Picture picture{
-        .width = 40 + i, .height = 90 - i, .seed = static_cast<std::uint64_t>(i)};
-    out.push_back(test::image_example(test::wavy_jpeg(picture), i));
-  }
-  return out;
-}
 
 TEST(ImagenetInput, GivesTheSameBitsForAnyNumberOfThreadsAndSlots) {
   const TemporaryFolder folder;

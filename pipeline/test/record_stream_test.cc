@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <future>
 #include <set>
 
 #include "models/base/errors.h"
@@ -91,6 +92,33 @@ TEST(InterleavedShards, HaveTheSameOrderWithReaders) {
   for (int epoch = 0; epoch < 4; ++epoch) {
     EXPECT_EQ(epoch_of(*with_readers), epoch_of(*alone));
   }
+}
+
+TEST(InterleavedShards, DoNotWaitForAFileIfTheyAreSloppy) {
+  const test::TemporaryFolder folder;
+  // Each of A fills a block; two of the other file fit into one.
+  test::write_shards(folder, {.shards = 2}, {"A1", "b", "A2", "c", "A3", "d", "A4", "e"});
+  ReaderPool pool(1);
+  const auto stream =
+      interleave_shards(list_shards(folder.path(), "train"),
+                        {.cycle_length = 2, .sloppy = true, .block_bytes = 2, .readers = &pool});
+  EXPECT_EQ(stream->next()->data(), "A1");
+  EXPECT_EQ(stream->next()->data(), "b");
+  // The reader has read A2, which is taken below, before it is stopped here.
+  std::promise<void> stopped;
+  std::promise<void> release;
+  pool.run([&] {
+    stopped.set_value();
+    release.get_future().wait();
+  });
+  stopped.get_future().wait();
+  EXPECT_EQ(stream->next()->data(), "A2");
+  EXPECT_EQ(stream->next()->data(), "c") << "A3 is not read";
+  EXPECT_EQ(stream->next()->data(), "d") << "A3 is still not read";
+  release.set_value();
+  std::string rest = epoch_of(*stream);
+  std::ranges::sort(rest);
+  EXPECT_EQ(rest, "34AAe");
 }
 
 TEST(InterleavedShards, ReportBadFilesInOrderWithReaders) {

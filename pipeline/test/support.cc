@@ -84,6 +84,15 @@ std::string image_example(std::string_view jpeg, std::int64_t label) {
       .serialize();
 }
 
+std::vector<std::string> examples(int count) {
+  std::vector<std::string> out;
+  for (int i = 1; i <= count; ++i) {
+    const Picture picture{.width = 40 + i, .height = 90 - i, .seed = static_cast<std::uint64_t>(i)};
+    out.push_back(image_example(wavy_jpeg(picture), i));
+  }
+  return out;
+}
+
 void write_shards(const TemporaryFolder& folder, const ShardSet& set,
                   const std::vector<std::string>& examples) {
   for (int shard = 0; shard < set.shards; ++shard) {

@@ -44,6 +44,9 @@ std::string flat_jpeg(int width, int height, std::uint8_t value);
 /// A serialized Example with an image and a label.
 std::string image_example(std::string_view jpeg, std::int64_t label);
 
+/// Examples with `count` different images, labelled 1, 2, ...
+std::vector<std::string> examples(int count);
+
 /// Writes the files `<prefix>-<i>-of-<shards>`, with the examples dealt out in turn.
 struct ShardSet {
   std::string prefix = "train";

@@ -11,7 +11,9 @@ namespace bench {
 namespace {
 
 constexpr std::array kOptions = {
-    Option{.name = "output_dir", .value = "DIR", .meaning = "folder for the shards; required"},
+    Option{.name = "output_dir",
+           .value = "DIR",
+           .meaning = "folder for the shards; required unless only indexes are made"},
     Option{.name = "shards", .value = "N", .fallback = "8", .meaning = "training shards"},
     Option{.name = "validation_shards",
            .value = "N",
@@ -30,7 +32,12 @@ constexpr std::array kOptions = {
                       "a crop keeps"},
     Option{.name = "from_tfrecords",
            .value = "DIR",
-           .meaning = "with --seekable: rewrite the shards in this folder, instead of SOURCE"},
+           .meaning = "folder with shards, instead of SOURCE: with --seekable, rewrite them; with "
+                      "--index_dir alone, make their indexes"},
+    Option{.name = "index_dir",
+           .value = "DIR",
+           .meaning = "folder for an index of each shard, as DALI's tfrecord2idx makes them, for "
+                      "bench --index_dir"},
     Option{.name = "overwrite",
            .meaning = "replace the shards in the output folder, and remove others"},
 };
@@ -40,8 +47,10 @@ void check_rewriting(const Arguments& arguments, bool seekable) {
   if (arguments.text("from_tfrecords").empty()) {
     throw UsageError("--from_tfrecords is empty; give a folder with train-*-of-*");
   }
-  if (!seekable) {
-    throw UsageError("--from_tfrecords rewrites images only with --seekable: add it");
+  if (!seekable && (!arguments.has("index_dir") || arguments.has("output_dir"))) {
+    throw UsageError(
+        "--from_tfrecords needs --seekable and --output_dir to rewrite images, or --index_dir "
+        "alone to make indexes");
   }
   if (!arguments.operands().empty()) {
     throw UsageError(
@@ -97,12 +106,13 @@ MakeOptions parse_options(std::span<const std::string> words) {
       .overwrite = arguments.has("overwrite"),
       .seekable = arguments.has("seekable"),
       .from_tfrecords = arguments.text("from_tfrecords"),
+      .index_dir = arguments.text("index_dir"),
   };
-  if (options.output_dir.empty()) {
-    throw UsageError("--output_dir is missing; give --output_dir=DIR");
-  }
   if (arguments.has("from_tfrecords")) {
     check_rewriting(arguments, options.seekable);
+  }
+  if (options.output_dir.empty() && (options.from_tfrecords.empty() || options.seekable)) {
+    throw UsageError("--output_dir is missing; give --output_dir=DIR");
   }
   options.validation_shards = arguments.has("validation_shards")
                                   ? integer("validation_shards", kMostShards)

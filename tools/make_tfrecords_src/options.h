@@ -20,6 +20,7 @@ struct MakeOptions {
   bool overwrite = false;
   bool seekable = false;
   std::string from_tfrecords = {};  ///< A folder with shards: the source.
+  std::string index_dir = {};
 };
 
 /// The folder of Debian's package dataset-fashion-mnist, which is the default source.

@@ -8,6 +8,7 @@
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "tools/make_tfrecords_src/dataset_writer.h"
+#include "tools/make_tfrecords_src/index_writer.h"
 #include "tools/make_tfrecords_src/options.h"
 #include "tools/make_tfrecords_src/shard_rewriter.h"
 #include "tools/make_tfrecords_src/source_set.h"
@@ -43,6 +44,16 @@ SourceSet read_source(const MakeOptions& options) {
   return read_idx_folder(options.source, options.jpeg_quality);
 }
 
+/// Makes the indexes of the shards that were written, or of those that were given.
+void make_indexes(const MakeOptions& options, std::ostream& progress) {
+  if (!options.index_dir.empty()) {
+    const bool written = !options.output_dir.empty();
+    write_indexes(written ? shards_in(options.output_dir, "output_dir")
+                          : shards_in(options.from_tfrecords, "from_tfrecords"),
+                  options.index_dir, progress);
+  }
+}
+
 }  // namespace
 
 int make_tfrecords(std::span<const std::string> words, std::ostream& out, std::ostream& err) {
@@ -53,7 +64,10 @@ int make_tfrecords(std::span<const std::string> words, std::ostream& out, std::o
       return 0;
     }
     if (!options.from_tfrecords.empty()) {
-      rewrite_shards(options.from_tfrecords, options.output_dir, options.overwrite, err);
+      if (options.seekable) {
+        rewrite_shards(options.from_tfrecords, options.output_dir, options.overwrite, err);
+      }
+      make_indexes(options, err);
       return 0;
     }
     SourceSet set = read_source(options);
@@ -71,6 +85,7 @@ int make_tfrecords(std::span<const std::string> words, std::ostream& out, std::o
                    .overwrite = options.overwrite,
                    .seekable = options.seekable},
                   err);
+    make_indexes(options, err);
     return 0;
   } catch (const UsageError& error) {
     err << "make_tfrecords: " << printable(error.what()) << '\n';

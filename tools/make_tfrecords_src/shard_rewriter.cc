@@ -19,8 +19,8 @@
 #include "pipeline/formats/jpeg_rewriter.h"
 #include "pipeline/formats/tfrecord_reader.h"
 #include "pipeline/formats/tfrecord_writer.h"
-#include "pipeline/stages/shard_list.h"
 #include "tools/make_tfrecords_src/dataset_writer.h"
+#include "tools/make_tfrecords_src/index_writer.h"
 
 namespace bench {
 namespace {
@@ -28,26 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kImage = "image/encoded";
-
-/// Sorted by name.
-std::vector<fs::path> shards_in(const std::string& folder) {
-  std::error_code error;
-  std::vector<fs::path> shards;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (is_shard_name(entry.path().filename().string())) {
-      shards.push_back(entry.path());
-    }
-  }
-  if (error) {
-    throw UsageError(fmt::format("--from_tfrecords={}: {}", folder, error.message()));
-  }
-  if (shards.empty()) {
-    throw UsageError(fmt::format(
-        "--from_tfrecords={}: the folder has no train-*-of-* and no validation-*-of-*", folder));
-  }
-  std::sort(shards.begin(), shards.end());
-  return shards;
-}
 
 /// The record with a seekable JPEG; the record itself if its image cannot be seekable.
 std::string rewrite_record(const TfRecordView& record, ExampleScanner& scanner, bool& seekable) {
@@ -151,7 +131,8 @@ class Rewriting {
 
 void rewrite_shards(const std::string& folder, const std::string& output_dir, bool overwrite,
                     std::ostream& progress) {
-  std::vector<fs::path> shards = shards_in(folder);
+  const std::vector<std::string> found = shards_in(folder, "from_tfrecords");
+  std::vector<fs::path> shards(found.begin(), found.end());
   std::error_code error;
   if (fs::equivalent(folder, output_dir, error)) {
     throw UsageError("--from_tfrecords and --output_dir are the same folder; give a new one");

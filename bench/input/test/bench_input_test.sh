@@ -42,6 +42,9 @@ few='--data_dir=data --image_size=28 --batch_size=2 --seconds=0.05 --repeats=2 -
   says result.json '"threads": 2'
   run 0 $few --threads=1 --subset=validation --output=u8 --stage=parse --result_file=-
   says out '"stage": "parse"'
+  run 0 $few --threads=1,2,4 --checksum=3
+  [ "$(wc -l <out) $(sed 's/.*: //' out | sort -u | wc -l)" = '3 1' ] ||
+    { echo "FAILED  checksums differ: $(cat out)" && failures=1; }
   run 0 $few --threads=1,1
   [ "$(grep -c '^ *1  ' out)" = 1 ] || { echo "FAILED  --threads=1,1: $(cat out)" && failures=1; }
   # Ctrl-C leaves what was measured.

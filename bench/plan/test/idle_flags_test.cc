@@ -77,7 +77,8 @@ TEST(IdleFlags, IncludeThoseOfDataWithoutADataset) {
   for (const std::string_view flag :
        {"--resize_method=crop", "--nofuse_decode_and_crop", "--datasets_repeat_cached_sample",
         "--datasets_num_private_threads=2", "--datasets_use_caching",
-        "--datasets_parallel_interleave_cycle_length=2", "--input_transfer=uint8"}) {
+        "--datasets_parallel_interleave_cycle_length=2", "--input_transfer=uint8", "--index_dir=/",
+        "--pixel_std=1,1,1", "--datasets_sloppy_parallel_interleave"}) {
     const std::string start(flag.substr(0, flag.find('=')));
     const std::string name =
         start.starts_with("--no") ? fmt::format("--{}", start.substr(4)) : start;
@@ -90,6 +91,16 @@ TEST(IdleFlags, IncludeThoseOfDataWithoutADataset) {
                     "--datasets_num_private_threads=1"}),
               ElementsAre("--resize_method: no effect with --data_name=cifar10, whose images have "
                           "one size and no shards"));
+  std::ofstream(folder.path() / "train-00000-of-00001") << "as long as a record";
+  std::ofstream(folder.path() / "train-00000-of-00001.idx") << "0 19";
+  const std::string index = fmt::format("--index_dir={}", folder.path().string());
+  EXPECT_THAT(idle({"--model=lenet", "--data_name=imagenet", data, index,
+                    "--datasets_sloppy_parallel_interleave"}),
+              ElementsAre("--datasets_sloppy_parallel_interleave: no effect with --index_dir"));
+  EXPECT_THAT(idle({"--model=lenet", "--data_name=imagenet", data,
+                    "--datasets_sloppy_parallel_interleave"}),
+              ElementsAre("--datasets_sloppy_parallel_interleave: no effect without --num_readers "
+                          "above 1"));
 }
 
 TEST(IdleFlags, IncludePrefetchOnTheCpu) {

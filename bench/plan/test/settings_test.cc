@@ -320,66 +320,6 @@ TEST(Settings, SmoothTheLabelsOfTheLoss) {
   EXPECT_EQ(smoothing_of({"--model=lenet", "--label_smoothing=0.125"}), 0.125);
 }
 
-TEST(Settings, RefusePixelsThatTheDeviceCannotNormalize) {
-  const ScratchFolder folder;
-  for (const char* const name : {"train-00000-of-00001", "validation-00000-of-00001"}) {
-    std::ofstream(folder.path() / name) << "x";
-  }
-  const std::string data = fmt::format("--data_dir={}", folder.path().string());
-  for (const std::string_view flag :
-       {"--distortions", "--ml_perf", "--resize_method=bicubic", "--resize_method=area",
-        "--resize_method=round_robin", "--input_preprocessor=official_models_imagenet"}) {
-    EXPECT_THAT(settings_refusal({"--model=lenet", "--data_name=imagenet", data, flag,
-                                  "--input_transfer=uint8"}),
-                HasSubstr(fmt::format("--input_transfer=uint8 cannot be combined with {}", flag)));
-  }
-  EXPECT_THAT(settings_refusal({"--model=inception3", "--data_name=imagenet", data, "--eval",
-                                "--init_from=x", "--input_preprocessor=official_models_imagenet"}),
-              HasSubstr("at most 256 pixels of a side, but --model=inception3 has 299"));
-}
-
-TEST(Settings, PrepareImagesAsMlPerf) {
-  const ScratchFolder folder;
-  std::ofstream(folder.path() / "train-00000-of-00001") << "x";
-  const std::string data = fmt::format("--data_dir={}", folder.path().string());
-  const RunSettings settings =
-      resolve_settings(parse({"--model=lenet", "--data_name=imagenet", data, "--ml_perf"}));
-  EXPECT_EQ(settings.workload.input.dataset->scaling, PixelScaling::means);
-  EXPECT_FALSE(settings.workload.input.dataset->use_boxes);
-}
-
-TEST(Settings, SendPixelsToTheDeviceAndReportRounding) {
-  const ScratchFolder folder;
-  std::ofstream(folder.path() / "data_batch_1.bin") << "x";
-  std::ofstream(folder.path() / "train-00000-of-00001") << "x";
-  const std::string data = fmt::format("--data_dir={}", folder.path().string());
-  const auto notices = [&](std::vector<std::string_view> arguments, SlotType expected) {
-    arguments.insert(arguments.end(), {data, "--device=cpu"});
-    const RunSettings settings = settings_for(arguments);
-    EXPECT_EQ(settings.execution.slots, expected);
-    std::string text;
-    for (const std::string& notice : settings.notices) {
-      text += notice + "\n";
-    }
-    return text;
-  };
-  const std::vector<std::string_view> lenet{"--model=lenet", "--data_name=imagenet"};
-  const auto with = [](std::vector<std::string_view> arguments, std::string_view more) {
-    arguments.push_back(more);
-    return arguments;
-  };
-  EXPECT_THAT(notices(lenet, SlotType::f32), Not(HasSubstr("uint8")));
-  EXPECT_THAT(notices(with(lenet, "--input_transfer=float"), SlotType::f32),
-              Not(HasSubstr("uint8")));
-  const auto pixels = with(lenet, "--input_transfer=uint8");
-  EXPECT_THAT(notices(pixels, SlotType::u8), HasSubstr("by at most half a grey level"));
-  EXPECT_THAT(notices(with(pixels, "--resize_method=crop"), SlotType::u8),
-              HasSubstr("no pixel is rounded"));
-  EXPECT_THAT(
-      notices({"--model=resnet20", "--data_name=cifar10", "--input_transfer=uint8"}, SlotType::u8),
-      HasSubstr("no pixel is rounded"));
-}
-
 TEST(FirstLabel, IsOneIfThereIsNoBackgroundClass) {
   const auto label = [](const std::vector<std::string_view>& arguments) {
     return first_label(settings_for(arguments).workload);

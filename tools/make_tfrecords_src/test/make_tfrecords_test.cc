@@ -297,7 +297,9 @@ TEST(MakeTfrecords, RefusesOptionsThatConflictWithFromTfrecords) {
     EXPECT_EQ(result.status, 2);
     return result.err;
   };
-  EXPECT_THAT(refusal({from, to}), HasSubstr("--from_tfrecords rewrites images only with"));
+  EXPECT_THAT(refusal({from, to}), HasSubstr("--from_tfrecords needs --seekable and"));
+  EXPECT_THAT(refusal({from, to, "--index_dir=x"}), HasSubstr("--index_dir alone"));
+  EXPECT_THAT(refusal({from, "--seekable"}), HasSubstr("--output_dir is missing"));
   EXPECT_THAT(refusal({from, to, "--seekable"}), HasSubstr("no train-*-of-*"));
   EXPECT_THAT(refusal({from, to, "--seekable", "photos"}), HasSubstr("omit 'photos'"));
   EXPECT_THAT(refusal({from, to, "--seekable", "--shards=3"}), HasSubstr("omit --shards"));
@@ -307,6 +309,30 @@ TEST(MakeTfrecords, RefusesOptionsThatConflictWithFromTfrecords) {
   test::write_shards(source, {}, {test::image_example(test::wavy_jpeg({}), 1)});
   EXPECT_THAT(refusal({from, "--output_dir=" + source.path().string(), "--seekable"}),
               HasSubstr("are the same folder"));
+}
+
+TEST(MakeTfrecords, MakesIndexesOfNewAndOldShards) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  const TemporaryFolder indexes;
+  draw_class_folders(source);
+  const std::string made = indexes.file("made");
+  const Result result = run({"--output_dir=" + output.path().string(), "--shards=3",
+                             "--index_dir=" + made, source.path()});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("4 indexes of 20 records are in " + made));
+  const std::string again = indexes.file("again");
+  ASSERT_EQ(run({"--from_tfrecords=" + output.path().string(), "--index_dir=" + again}).status, 0);
+  EXPECT_EQ(names_in(made), (std::vector<std::string>{
+                                "train-00000-of-00003.idx", "train-00001-of-00003.idx",
+                                "train-00002-of-00003.idx", "validation-00000-of-00001.idx"}));
+  for (const std::string& name : names_in(made)) {
+    const std::string text = test::read_file(made + "/" + name);
+    EXPECT_TRUE(text.starts_with("0 ")) << text;
+    EXPECT_EQ(test::read_file(again + "/" + name), text);
+  }
+  test::write_file(output.file("train-00001-of-00003"), "no records");
+  EXPECT_EQ(run({"--from_tfrecords=" + output.path().string(), "--index_dir=" + again}).status, 2);
 }
 
 TEST(MakeTfrecords, IsReproducible) {

@@ -1,0 +1,53 @@
+#include "tools/make_tfrecords_src/index_writer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+#include <system_error>
+
+#include "models/base/atomic_file.h"
+#include "models/base/errors.h"
+#include "pipeline/formats/record_index.h"
+#include "pipeline/stages/shard_list.h"
+
+namespace bench {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> shards_in(const std::string& folder, const std::string& option) {
+  std::error_code error;
+  std::vector<std::string> shards;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (is_shard_name(entry.path().filename().string())) {
+      shards.push_back(entry.path());
+    }
+  }
+  if (error) {
+    throw UsageError(fmt::format("--{}={}: {}", option, folder, error.message()));
+  }
+  if (shards.empty()) {
+    throw UsageError(fmt::format("--{}={}: the folder has no train-*-of-* and no validation-*-of-*",
+                                 option, folder));
+  }
+  std::sort(shards.begin(), shards.end());
+  return shards;
+}
+
+void write_indexes(const std::vector<std::string>& shards, const std::string& index_dir,
+                   std::ostream& progress) {
+  std::error_code error;
+  fs::create_directories(index_dir, error);
+  if (error) {
+    throw WriteError(fmt::format("{}: cannot create the folder: {}", index_dir, error.message()));
+  }
+  std::size_t records = 0;
+  for (const std::string& shard : shards) {
+    const auto found = find_records(shard);
+    AtomicFile(record_index_path(index_dir, shard), "index").write(record_index_text(found));
+    records += found.size();
+  }
+  progress << fmt::format("{} indexes of {} records are in {}\n", shards.size(), records,
+                          index_dir);
+}
+
+}  // namespace bench
