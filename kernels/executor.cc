@@ -228,6 +228,7 @@ void Executor::feed_pixels(Input input, std::span<const std::uint8_t> host,
 
 void Executor::begin_ahead() { state_->inputs.begin_ahead(); }
 void Executor::take_ahead() { state_->inputs.take_ahead(); }
+std::chrono::nanoseconds Executor::transfer_time() { return state_->inputs.transfer_time(); }
 
 void Executor::place(Input input, void* device) {
   state_->inputs.place(static_cast<std::size_t>(input), device);

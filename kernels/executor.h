@@ -72,6 +72,9 @@ class Executor {
   /// data; work enqueued meanwhile neither sees nor awaits it. Runs after the second call see it.
   void begin_ahead();
   void take_ahead();
+  /// The time of the transfers since the last call, on the device's clock; 0 if the device shares
+  /// the host's memory. The runs that see their data must be complete.
+  [[nodiscard]] std::chrono::nanoseconds transfer_time();
   /// The same with the caller's memory on the device; a run uses the contents at its beginning.
   void place(Input input, void* device);
   /// Copies a graph input in canonical order into the executor's memory; waits.

@@ -188,8 +188,10 @@ enum class Preprocessor : std::uint8_t {
   official,
 };
 
-/// How the values of red, green and blue become a network's input. The default gives -1 to 1.
+/// How the values of red, green and blue become a network's input.
 using PixelScaling = std::array<Normalization, 3>;
+/// From -1 to 1.
+inline constexpr PixelScaling kSymmetric{};
 /// Subtracts ImageNet's means, as MLPerf and the official models do.
 inline constexpr PixelScaling kImagenetMeans{{{.mean = 123.68F, .deviation = 1},
                                               {.mean = 116.78F, .deviation = 1},
@@ -206,7 +208,7 @@ struct DatasetOptions {
   /// For Preprocessor::original. All but bilinear, nearest and crop need f32 slots.
   ResizeMethod resize_method = ResizeMethod::bilinear;
   /// ImageNet, for Preprocessor::original. All but the default need f32 slots.
-  PixelScaling scaling = {};
+  PixelScaling scaling = kSymmetric;
   bool use_boxes = true;             ///< ImageNet, training: false: ignore bounding boxes
   bool fuse_decode_and_crop = true;  ///< false: decode whole images; the pixels are the same
   bool accurate_dct = false;         ///< a slower DCT than that of TensorFlow

@@ -55,6 +55,13 @@ double throttled_share(const InputInterval& interval) {
   return ratio(seconds(interval.throttled), interval.processors * seconds(interval.wall));
 }
 
+/// True if the device idles while images are copied.
+bool copies_limit(const InputInterval& interval) {
+  const double wall = seconds(interval.wall);
+  return interval.computed.count() > 0 && seconds(interval.copied) >= kBusy * wall &&
+         seconds(interval.computed + interval.waited) < (1 - kToleratedWait) * wall;
+}
+
 /// The processor time of the input as a share of that of all processors.
 double share_of_processors(const InputVerdict& verdict, const InputInterval& interval) {
   return verdict.processors_used / interval.processors;
@@ -85,6 +92,9 @@ InputBound bound_of(const InputVerdict& verdict, const InputInterval& interval) 
   const InputStatistics& done = interval.done;
   if (throttled_share(interval) >= kThrottled) {
     return InputBound::quota;
+  }
+  if (copies_limit(interval)) {
+    return InputBound::copy;
   }
   if (verdict.waited < kToleratedWait) {
     return interval.shares_processors && share_of_processors(verdict, interval) > kRelevantShare
@@ -172,6 +182,8 @@ std::string_view name_of(InputBound bound) {
   switch (bound) {
     case InputBound::device:
       return "device";
+    case InputBound::copy:
+      return "copy";
     case InputBound::parse:
       return "parse";
     case InputBound::decode:
@@ -212,6 +224,9 @@ InputVerdict judge_input(const InputInterval& interval) {
   verdict.processors_needed =
       ratio(seconds(done.preparing.processor), prepared) * verdict.device_images_per_second;
   verdict.bound = bound_of(verdict, interval);
+  if (verdict.bound == InputBound::copy) {
+    verdict.device_images_per_second = images / seconds(interval.computed);
+  }
   return verdict;
 }
 
@@ -229,6 +244,11 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
                   ? fmt::format(", and {} can prepare {}", threads_text(interval.done.threads),
                                 count_of(verdict.input_images_per_second))
                   : "");
+    case InputBound::copy:
+      return fmt::format(
+          "copying images to the device ({:.0f} MB/s) limits this run to {} images/sec; {}{}",
+          static_cast<double>(interval.copied_bytes) / 1e6 / seconds(interval.copied), speed, gain,
+          interval.sends_floats ? "; --input_transfer=uint8 sends a quarter of the bytes" : "");
     case InputBound::parse:
     case InputBound::decode:
     case InputBound::resize:

@@ -11,6 +11,7 @@ namespace bench {
 /// What limits the speed of a run.
 enum class InputBound {
   device,      ///< The device: it hardly waits for images.
+  copy,        ///< Copies of images to the device, which otherwise idles.
   parse,       ///< The threads that prepare images, which mostly check and parse records.
   decode,      ///< The same threads, which mostly decode JPEGs.
   resize,      ///< The same threads, which mostly resize.
@@ -31,6 +32,12 @@ struct InputInterval {
   std::chrono::nanoseconds wall{};
   /// The time in which the device waited for images.
   std::chrono::nanoseconds waited{};
+  /// On the device's clock, if it has its own memory: how long it computed, and how long images
+  /// were copied to it.
+  std::chrono::nanoseconds computed{};
+  std::chrono::nanoseconds copied{};
+  std::uint64_t copied_bytes = 0;
+  bool sends_floats = false;
   /// The processors that this process may use.
   int processors = 1;
   /// The device computes on the same processors.
@@ -44,8 +51,8 @@ struct InputInterval {
 struct InputVerdict {
   InputBound bound = InputBound::device;
   double images_per_second = 0;
-  /// The device's speed without waits. If it shares processors with the input, it may be faster
-  /// without the input.
+  /// The device's speed without waits for images and copies. If it shares processors with the
+  /// input, it may be faster without the input.
   double device_images_per_second = 0;
   /// The speed at which the threads of the input prepare images without waits; 0: the interval was
   /// too short to measure it.
@@ -62,10 +69,11 @@ struct InputVerdict {
   double waited = 0;
 };
 
-/// Finds the bound. It is the quota if that took a tenth of the processors' time or more.
-/// Otherwise, it is the device if that waits less than 5 % of the time. On the input's processors,
-/// the input must also take at most a tenth of them. Otherwise, it is the busier part of the input,
-/// if that works at least 70 % of the time. The interval must not be empty.
+/// Finds the bound. It is the quota if that took a tenth of the processors' time or more. It is the
+/// copies if they took at least 70 % of the time, and the device idled for 5 %. Otherwise, it is
+/// the device if that waits less than 5 % of the time. On the input's processors, the input must
+/// also take at most a tenth of them. Otherwise, it is the busier part of the input, if that works
+/// at least 70 % of the time. The interval must not be empty.
 InputVerdict judge_input(const InputInterval& interval);
 
 /// One sentence: what limits the run, why, and what removing the limit would give.

@@ -38,6 +38,7 @@ std::string_view part_of_input(InputBound bound) {
     case InputBound::quota:
       return "the control group's quota of processor time";
     case InputBound::device:
+    case InputBound::copy:
     case InputBound::unclear:
       break;
   }

@@ -192,6 +192,7 @@ class Session {
       if (outcome.device) {
         result_.device_steps.push_back(*outcome.device);
       }
+      result_.transfers += outcome.transfers;
       if (settings_.workload.training()) {
         result_.loss_first = result_.loss_first.value_or(outcome.loss);
         result_.loss_last = outcome.loss;
@@ -328,11 +329,14 @@ class Session {
     laps_[place].begun = parts_.clock.now();
     std::vector<StepOutcome>& runs = outcomes_of_runs_[place];
     tower.set_parameters(parameters_);
+    nanoseconds transfers{};
     for (std::int64_t run = 0; run < runs_; ++run) {
       compute(number, run);
+      transfers += tower.executor().transfer_time();
       runs[static_cast<std::size_t>(run)] = read_outcome(tower.executor());
     }
     outcomes_[place] = mean_outcome(runs);
+    outcomes_[place].transfers = transfers;
     outcomes_[place].device = steps_[place]->device_time();
     laps_[place].done = parts_.clock.now();
   }

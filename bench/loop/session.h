@@ -83,6 +83,9 @@ struct SessionResult {
   std::chrono::nanoseconds input_wait{};
   /// What the input did in that time.
   InputStatistics input;
+  /// The time of transfers to the device in the measured steps, on its clock; of several devices,
+  /// the longest one in each step. 0 if the devices compute in host memory.
+  std::chrono::nanoseconds transfers{};
   /// How long the control group's quota stopped the process in that time, summed over the
   /// processors; 0 if unknown.
   std::chrono::nanoseconds throttled{};

@@ -13,6 +13,7 @@ StepOutcome mean_outcome(const std::vector<StepOutcome>& outcomes) {
   StepOutcome mean;
   for (const StepOutcome& outcome : outcomes) {
     mean.device = std::max(mean.device, outcome.device);
+    mean.transfers = std::max(mean.transfers, outcome.transfers);
     mean.loss += outcome.loss;
     mean.accuracies.top_1 += outcome.accuracies.top_1;
     mean.accuracies.top_5 += outcome.accuracies.top_5;

@@ -15,14 +15,16 @@ struct StepOutcome {
   std::chrono::nanoseconds duration{};
   /// The duration on the device.
   std::optional<std::chrono::nanoseconds> device{};
+  /// The time of transfers to the device.
+  std::chrono::nanoseconds transfers{};
   double loss = 0;
   report::Accuracies accuracies{};
   /// Why this is the last step, if it is.
   Stop stop = Stop::none;
 };
 
-/// The mean over all towers, or over the runs of a tower's network, except the device time, which
-/// is the maximum.
+/// The mean over all towers, or over the runs of a tower's network, except the times, which
+/// are the maximum.
 StepOutcome mean_outcome(const std::vector<StepOutcome>& outcomes);
 
 /// Returns the outcome that all processes report. Losses and accuracies are means. The stop is an

@@ -49,7 +49,7 @@ std::array<float, 3> channel_values(std::string_view flag, const std::string& te
 
 /// Throws UsageError.
 PixelScaling scaling_of(const Flags& flags) {
-  PixelScaling scaling = flags.ml_perf ? kImagenetMeans : PixelScaling();
+  PixelScaling scaling = flags.ml_perf ? kImagenetMeans : kSymmetric;
   if (flags.ml_perf && (flags.pixel_mean || flags.pixel_std)) {
     throw UsageError(
         fmt::format("--{} cannot be combined with --ml_perf, which subtracts its own means; omit "

@@ -1,9 +1,11 @@
 #include "bench/report/input_times.h"
 
 #include <algorithm>
+#include <numeric>
 #include <ostream>
 #include <string_view>
 
+#include "bench/plan/memory_check.h"
 #include "bench/report/device_times.h"
 #include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
@@ -15,14 +17,21 @@ std::optional<InputInterval> input_interval(const RunSettings& settings,
   if (!settings.workload.input.dataset || session.own_steps == 0 || session.wall.count() <= 0) {
     return std::nullopt;
   }
-  return InputInterval{.done = session.input,
-                       .images = session.own_steps * settings.workload.process_batch(),
-                       .wall = session.wall,
-                       .waited = held_up_by_input(session),
-                       .processors = processors,
-                       .shares_processors = settings.execution.device == RunDevice::cpu,
-                       .throttled = session.throttled,
-                       .crops_first = settings.workload.input.dataset->fuse_decode_and_crop};
+  const std::int64_t images = session.own_steps * settings.workload.process_batch();
+  return InputInterval{
+      .done = session.input,
+      .images = images,
+      .wall = session.wall,
+      .waited = held_up_by_input(session),
+      .computed = std::accumulate(session.device_steps.begin(), session.device_steps.end(),
+                                  std::chrono::nanoseconds(0)),
+      .copied = session.transfers,
+      .copied_bytes = static_cast<std::uint64_t>(images) * slot_image_bytes(settings),
+      .sends_floats = settings.execution.slots == SlotType::f32,
+      .processors = processors,
+      .shares_processors = settings.execution.device == RunDevice::cpu,
+      .throttled = session.throttled,
+      .crops_first = settings.workload.input.dataset->fuse_decode_and_crop};
 }
 
 void print_input_bound(const RunSettings& settings, const SessionResult& session, int processors,

@@ -98,6 +98,10 @@ void BoundInputs::begin_ahead() {
 
 void BoundInputs::take_ahead() { landing_->take(); }
 
+std::chrono::nanoseconds BoundInputs::transfer_time() {
+  return landing_ == nullptr ? std::chrono::nanoseconds(0) : landing_->transfer_time();
+}
+
 TensorView BoundInputs::own_memory(std::size_t input) {
   Place& place = places_[input];
   place.fed = {};

@@ -27,6 +27,7 @@ class BoundInputs {
   void feed_pixels(std::size_t input, std::span<const std::uint8_t> host, const ContentId& content);
   void begin_ahead();
   void take_ahead();
+  std::chrono::nanoseconds transfer_time();
   void place(std::size_t input, void* device) { bind(places_[input], device); }
   /// The bound memory of an input, from the plan or from this object, for writing. The last feed's
   /// contents no longer count as present.

@@ -1,5 +1,7 @@
 #include "kernels/runtime/input_landing.h"
 
+#include <utility>
+
 #include "models/base/errors.h"
 
 namespace bench {
@@ -21,8 +23,10 @@ void InputLanding::bring(std::size_t buffer, std::span<const std::byte> host, co
     copies_->wait(*landed.taken);
   }
   std::byte* const place = memory_->data() + planned.offset;
+  copies_->record(*landed.begun);
   copies_->upload(host, place);
   copies_->record(*landed.arrived);
+  landed.is_new = true;
   const Arrival arrival{.landed = &landed,
                         .from = {.data = place, .bytes = host.size()},
                         .to = to,
@@ -40,6 +44,16 @@ void InputLanding::take() {
     take(arrival);
   }
   ahead_arrivals_.clear();
+}
+
+std::chrono::nanoseconds InputLanding::transfer_time() {
+  std::chrono::nanoseconds total{};
+  for (auto& [buffer, landed] : landed_) {
+    if (std::exchange(landed.is_new, false)) {
+      total += landed.arrived->since(*landed.begun);
+    }
+  }
+  return total;
 }
 
 void InputLanding::take(const Arrival& arrival) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <span>
@@ -34,14 +35,20 @@ class InputLanding {
   /// received meanwhile, which does not wait for the copies. A buffer may be brought only once.
   void begin_ahead() { ahead_ = true; }
   void take();
+  /// The time of the transfers since the last call, on the device's clock. Work of `kernels` that
+  /// took their data must be complete.
+  [[nodiscard]] std::chrono::nanoseconds transfer_time();
 
  private:
   struct Landed {
     explicit Landed(Backend& backend)
-        : arrived(backend.make_event()), taken(backend.make_event()) {}
+        : begun(backend.make_event()), arrived(backend.make_event()), taken(backend.make_event()) {}
+    std::unique_ptr<Event> begun;
     std::unique_ptr<Event> arrived;
     /// After this event, the buffer may be written again.
     std::unique_ptr<Event> taken;
+    /// Its last transfer is not in transfer_time() yet.
+    bool is_new = false;
   };
 
   /// Data that has arrived, or will arrive, and must be taken.

@@ -80,6 +80,7 @@ class FarStream final : public Stream {
     if (!from.empty()) {
       check_ours(to, from.size());
       enqueue([this, from, to] {
+        std::this_thread::sleep_for(machine_.upload_delay());
         inner().upload(from, find(to, from.size()));
         machine_.count_upload(from.size());
       });

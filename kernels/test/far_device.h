@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -20,6 +21,8 @@ struct FarSchedule {
   };
   Kind kind = Kind::deferred;
   std::uint64_t seed = 0;
+  /// How long each copy from the host takes in addition.
+  std::chrono::nanoseconds upload_delay{};
   /// The memory size of the device.
   std::size_t memory_bytes = std::size_t{1} << 40;
 };

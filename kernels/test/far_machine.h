@@ -100,6 +100,7 @@ class FarMachine {
     return patient;
   }
   [[nodiscard]] std::int64_t waits() const { return waits_; }
+  [[nodiscard]] std::chrono::nanoseconds upload_delay() const { return schedule_.upload_delay; }
   void count_upload(std::size_t bytes) { uploaded_ += bytes; }
   [[nodiscard]] std::size_t uploaded() const { return uploaded_; }
   /// Runs one operation of the device.

@@ -222,7 +222,7 @@ bool fits_u8_slots(const DatasetOptions& options) {
                          options.resize_method == ResizeMethod::nearest ||
                          options.resize_method == ResizeMethod::crop;
   return options.preprocessor == Preprocessor::original && mixes_two &&
-         options.scaling == PixelScaling() && !options.distortions;
+         options.scaling == kSymmetric && !options.distortions;
 }
 
 std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,

@@ -25,7 +25,7 @@ PreprocessOptions options_from(const std::uint8_t* bytes) {
   options.method = static_cast<bench::ResizeMethod>(bytes[3] % 6);
   options.preprocessor =
       static_cast<bench::Preprocessor>(options.training ? bytes[4] % 2 * 3 : bytes[4] % 4);
-  options.scaling = bytes[5] % 2 == 0 ? bench::PixelScaling() : bench::kImagenetMeans;
+  options.scaling = bytes[5] % 2 == 0 ? bench::kSymmetric : bench::kImagenetMeans;
   options.dct = bytes[5] / 2 % 2 == 0 ? bench::DctMethod::fast : bench::DctMethod::accurate;
   if (options.preprocessor == bench::Preprocessor::torchvision ||
       options.preprocessor == bench::Preprocessor::torchvision_bicubic) {

@@ -71,11 +71,10 @@ ImagePreprocessor::ImagePreprocessor(const PreprocessOptions& options)
     // The others have no choices.
     options_.method = ResizeMethod::bilinear;
     options_.scaling =
-        options_.preprocessor == Preprocessor::official ? kImagenetMeans : PixelScaling();
+        options_.preprocessor == Preprocessor::official ? kImagenetMeans : kSymmetric;
     options_.distort_colors = false;
   }
-  as_values_ = options_.scaling != PixelScaling() ||
-               (options_.training && options_.distort_colors) ||
+  as_values_ = options_.scaling != kSymmetric || (options_.training && options_.distort_colors) ||
                options_.method == ResizeMethod::bicubic || options_.method == ResizeMethod::area ||
                options_.method == ResizeMethod::round_robin;
 }

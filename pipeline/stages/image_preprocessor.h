@@ -23,7 +23,7 @@ struct PreprocessOptions {
   bool training = true;
   Preprocessor preprocessor = Preprocessor::original;
   ResizeMethod method = ResizeMethod::bilinear;
-  PixelScaling scaling = {};
+  PixelScaling scaling = kSymmetric;
   bool distort_colors = false;
   bool distort_in_yiq = true;
   DctMethod dct = DctMethod::fast;

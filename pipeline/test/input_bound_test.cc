@@ -61,6 +61,27 @@ TEST(InputBound, IsTheDeviceIfItHardlyWaits) {
   EXPECT_EQ(bound_of(interval), InputBound::decode);
 }
 
+TEST(InputBound, IsTheCopiesIfTheDeviceIdlesMeanwhile) {
+  InputInterval interval = busy_interval();
+  interval.waited = milliseconds(100);
+  interval.computed = milliseconds(4000);
+  interval.copied = milliseconds(9500);
+  interval.copied_bytes = 602'112'000;
+  interval.sends_floats = true;
+  EXPECT_EQ(bound_of(interval), InputBound::copy);
+  EXPECT_EQ(sentence_of(interval),
+            "copying images to the device (63 MB/s) limits this run to 100 images/sec; without it, "
+            "the device would process 250 (+150 %); --input_transfer=uint8 sends a quarter of the "
+            "bytes");
+  interval.computed = milliseconds(9500);
+  EXPECT_EQ(bound_of(interval), InputBound::device) << "it does not idle";
+  interval.computed = milliseconds(4000);
+  interval.copied = milliseconds(2000);
+  EXPECT_EQ(bound_of(interval), InputBound::device) << "something else holds it up";
+  interval.waited = milliseconds(5900);
+  EXPECT_EQ(bound_of(interval), InputBound::decode);
+}
+
 TEST(InputBound, IsReadingOrTheStorageIfThePreparingThreadsWaitForRecords) {
   InputInterval interval = slow_reading();
   EXPECT_EQ(bound_of(interval), InputBound::reading);
