@@ -109,9 +109,10 @@ struct InputStatistics {
   std::chrono::nanoseconds resize_busy{};    ///< resize, normalise, pack
   /// Reading, order, length checksums: one thread. With several readers, it waits for them.
   ThreadTimes reading{};
-  ThreadTimes readers_work{};      ///< several readers, in total
-  ThreadTimes preparing{};         ///< parse, decode and resize: `threads` threads
-  std::uint64_t record_bytes = 0;  ///< payload of the prepared records
+  ThreadTimes readers_work{};          ///< several readers, in total
+  ThreadTimes preparing{};             ///< parse, decode and resize: `threads` threads
+  std::chrono::nanoseconds process{};  ///< processor time of the whole process
+  std::uint64_t record_bytes = 0;      ///< payload of the prepared records
   /// What this process read from storage, not from the page cache; nothing if the kernel does not
   /// count it. Some network file systems do not count.
   std::optional<std::uint64_t> storage_bytes{};

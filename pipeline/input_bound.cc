@@ -55,6 +55,19 @@ double throttled_share(const InputInterval& interval) {
   return ratio(seconds(interval.throttled), interval.processors * seconds(interval.wall));
 }
 
+/// The device's speed without waits and without competition for processors.
+double device_speed(const InputInterval& interval, double processors_of_input) {
+  const auto images = static_cast<double>(interval.images);
+  const double wall = seconds(interval.wall);
+  const double busy = std::max(wall - seconds(interval.waited), 1e-3 * wall);
+  // All its threads count, so this also holds if they wait for one another actively.
+  const double own = seconds(interval.done.process) - processors_of_input * wall;
+  const double undisturbed = interval.shares_processors && interval.done.process.count() > 0
+                                 ? std::max(own / interval.device_threads, 1e-3 * wall)
+                                 : busy;
+  return images / std::min(busy, undisturbed);
+}
+
 /// True if the device idles while images are copied.
 bool copies_limit(const InputInterval& interval) {
   const double wall = seconds(interval.wall);
@@ -161,14 +174,15 @@ bool should_be_seekable(const InputInterval& interval) {
 }
 
 /// The sentence if neither the input nor the device has enough processors.
-std::string describe_processors(const InputVerdict& verdict, const InputInterval& interval) {
+std::string describe_processors(const InputVerdict& verdict, const InputInterval& interval,
+                                std::string_view gain) {
   const std::string speed = count_of(verdict.images_per_second);
   // A device that mostly waits does not compete.
   if (interval.shares_processors && verdict.waited < 0.5) {
     return fmt::format(
         "input and device share {}, of which the input used {:.1f}; this limits the run to {} "
-        "images/sec; compare it with a run without --data_dir",
-        processors_text(interval.processors), verdict.processors_used, speed);
+        "images/sec; {}",
+        processors_text(interval.processors), verdict.processors_used, speed, gain);
   }
   return fmt::format(
       "the threads of the input were ready, but other programs had the processors; this limits the "
@@ -213,7 +227,6 @@ InputVerdict judge_input(const InputInterval& interval) {
   const double preparing = seconds(done.preparing.work) - delays(done.preparing);
   InputVerdict verdict{
       .images_per_second = images / wall,
-      .device_images_per_second = images / std::max(wall - seconds(interval.waited), 1e-3 * wall),
       .input_images_per_second = ratio(done.threads * prepared, preparing),
       .reading_busy = busy_share(with_readers(done), 1, wall),
       .preparing_busy = busy_share(done.preparing, done.threads, wall),
@@ -221,6 +234,7 @@ InputVerdict judge_input(const InputInterval& interval) {
           seconds(done.reading.processor + done.readers_work.processor + done.preparing.processor) /
           wall,
       .waited = std::min(seconds(interval.waited) / wall, 1.0)};
+  verdict.device_images_per_second = device_speed(interval, verdict.processors_used);
   verdict.processors_needed =
       ratio(seconds(done.preparing.processor), prepared) * verdict.device_images_per_second;
   verdict.bound = bound_of(verdict, interval);
@@ -269,7 +283,7 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
           static_cast<double>(interval.done.record_bytes) / 1e6 / seconds(interval.wall), speed,
           gain);
     case InputBound::processors:
-      return describe_processors(verdict, interval);
+      return describe_processors(verdict, interval, gain);
     case InputBound::quota:
       return fmt::format(
           "the control group's quota of processor time stopped this process for {} of the time of "

@@ -40,8 +40,9 @@ struct InputInterval {
   bool sends_floats = false;
   /// The processors that this process may use.
   int processors = 1;
-  /// The device computes on the same processors.
+  /// The device computes on the same processors, with this number of threads.
   bool shares_processors = false;
+  int device_threads = 1;
   /// How long the control group's quota stopped the process, summed over the processors.
   std::chrono::nanoseconds throttled{};
   /// Images are cropped before they are decoded.
@@ -52,7 +53,7 @@ struct InputVerdict {
   InputBound bound = InputBound::device;
   double images_per_second = 0;
   /// The device's speed without waits for images and copies. If it shares processors with the
-  /// input, it may be faster without the input.
+  /// input, the speed if all its threads always had one.
   double device_images_per_second = 0;
   /// The speed at which the threads of the input prepare images without waits; 0: the interval was
   /// too short to measure it.

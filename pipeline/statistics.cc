@@ -44,6 +44,7 @@ InputStatistics InputStatistics::since(const InputStatistics& before) const {
   done.reading = difference(reading, before.reading);
   done.readers_work = difference(readers_work, before.readers_work);
   done.preparing = difference(preparing, before.preparing);
+  done.process -= before.process;
   done.record_bytes -= before.record_bytes;
   if (storage_bytes && before.storage_bytes) {
     done.storage_bytes = *storage_bytes - *before.storage_bytes;

@@ -11,6 +11,14 @@
 #include "models/base/errors.h"
 
 namespace bench {
+namespace {
+
+int device_threads(const RunSettings& settings, int processors) {
+  const std::optional<int> each = settings.execution.threads;
+  return each ? std::clamp(*each * settings.workload.towers, 1, processors) : processors;
+}
+
+}  // namespace
 
 std::optional<InputInterval> input_interval(const RunSettings& settings,
                                             const SessionResult& session, int processors) {
@@ -30,6 +38,7 @@ std::optional<InputInterval> input_interval(const RunSettings& settings,
       .sends_floats = settings.execution.slots == SlotType::f32,
       .processors = processors,
       .shares_processors = settings.execution.device == RunDevice::cpu,
+      .device_threads = device_threads(settings, processors),
       .throttled = session.throttled,
       .crops_first = settings.workload.input.dataset->fuse_decode_and_crop};
 }

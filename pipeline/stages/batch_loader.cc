@@ -396,11 +396,13 @@ InputBatch BatchLoader::next() {
 InputStatistics BatchLoader::statistics() const {
   // The workers must not wait for this file.
   const auto storage_bytes = bytes_from_storage();
+  const auto process = process_cpu_time();
   const std::lock_guard lock(mutex_);
   InputStatistics statistics = statistics_;
   statistics.reading = queue_->times();
   statistics.readers_work = queue_->times_of_readers();
   statistics.storage_bytes = storage_bytes;
+  statistics.process = process;
   return statistics;
 }
 

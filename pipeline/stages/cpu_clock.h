@@ -8,12 +8,15 @@
 
 namespace bench {
 
-/// Processor time that the calling thread has used.
-inline std::chrono::nanoseconds thread_cpu_time() {
+inline std::chrono::nanoseconds time_of(clockid_t clock) {
   std::timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  ::clock_gettime(clock, &time);
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
+/// Processor time that the calling thread has used.
+inline std::chrono::nanoseconds thread_cpu_time() { return time_of(CLOCK_THREAD_CPUTIME_ID); }
+/// The same for all threads of the process.
+inline std::chrono::nanoseconds process_cpu_time() { return time_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 /// Splits a thread's processor time into laps.
 class CpuLap {

@@ -134,6 +134,19 @@ TEST(InputVerdict, HasTheSpeedsOfTheRunTheDeviceAndTheInput) {
   EXPECT_DOUBLE_EQ(verdict.processors_needed, 10);
 }
 
+TEST(InputVerdict, DoesNotBlameTheDeviceForTheInputsUseOfItsProcessors) {
+  InputInterval interval = busy_interval();
+  interval.shares_processors = true;
+  interval.device_threads = 2;
+  interval.waited = milliseconds(5000);
+  interval.done.process = milliseconds(20400 + 4000);
+  EXPECT_DOUBLE_EQ(judge_input(interval).device_images_per_second, 500) << "2 of 5 s on processors";
+  interval.done.process = milliseconds(20400 + 16000);
+  EXPECT_DOUBLE_EQ(judge_input(interval).device_images_per_second, 200) << "no more than the time";
+  interval.shares_processors = false;
+  EXPECT_DOUBLE_EQ(judge_input(interval).device_images_per_second, 200);
+}
+
 TEST(InputVerdict, IsDescribedWithItsRemedy) {
   EXPECT_EQ(sentence_of(busy_interval()),
             "decoding JPEGs (80 % of the work of 2 threads) limits this run to 100 images/sec; "
