@@ -188,16 +188,7 @@ class Session {
       const StepOutcome& outcome = *stepped;
       result_.wall =
           joint_ ? result_.wall + outcome.duration : parts_.clock.now() - begin - result_.paused;
-      result_.steps.push_back(outcome.duration);
-      if (outcome.device) {
-        result_.device_steps.push_back(*outcome.device);
-      }
-      result_.transfers += outcome.transfers;
-      if (settings_.workload.training()) {
-        result_.loss_first = result_.loss_first.value_or(outcome.loss);
-        result_.loss_last = outcome.loss;
-        result_.losses.push_back(outcome.loss);
-      }
+      append_outcome(outcome, settings_.workload, result_);
       if (settings_.workload.accuracies()) {
         result_.accuracies.push_back(outcome.accuracies);
         top_1 += outcome.accuracies.top_1;

@@ -25,6 +25,19 @@ StepOutcome mean_outcome(const std::vector<StepOutcome>& outcomes) {
   return mean;
 }
 
+void append_outcome(const StepOutcome& outcome, const Workload& workload, SessionResult& result) {
+  result.steps.push_back(outcome.duration);
+  if (outcome.device) {
+    result.device_steps.push_back(*outcome.device);
+  }
+  result.transfers += outcome.transfers;
+  if (workload.training()) {
+    result.loss_first = result.loss_first.value_or(outcome.loss);
+    result.loss_last = outcome.loss;
+    result.losses.push_back(outcome.loss);
+  }
+}
+
 StepOutcome agreed_outcome(World& world, const StepOutcome& own) {
   StepOutcome agreed = own;
   agreed.loss = 0;

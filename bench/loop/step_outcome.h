@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bench/loop/report.h"
+#include "bench/loop/session.h"
 #include "bench/loop/stopping_rule.h"
 #include "variable_mgmt/world/world.h"
 
@@ -26,6 +27,9 @@ struct StepOutcome {
 /// The mean over all towers, or over the runs of a tower's network, except the times, which
 /// are the maximum.
 StepOutcome mean_outcome(const std::vector<StepOutcome>& outcomes);
+
+/// Adds a measured step's times and loss to the result.
+void append_outcome(const StepOutcome& outcome, const Workload& workload, SessionResult& result);
 
 /// Returns the outcome that all processes report. Losses and accuracies are means. The stop is an
 /// interruption of any process, otherwise rank 0's. Waits for all ranks.

@@ -1,6 +1,7 @@
 #include "bench/plan/processor_shares.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <iterator>
@@ -189,6 +190,10 @@ std::vector<int> processors_to_decode_on(std::vector<int> all,
     });
   });
   return left.empty() || left.size() < at_least ? all : left;
+}
+
+int threads_within_quota(double quota, std::size_t processors) {
+  return static_cast<int>(std::clamp(std::ceil(quota), 1.0, static_cast<double>(processors)));
 }
 
 }  // namespace bench

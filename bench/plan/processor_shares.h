@@ -45,4 +45,8 @@ std::vector<int> processors_to_decode_on(std::vector<int> all,
 /// The NUMA nodes of the topology's processors, in its order.
 std::vector<int> numa_nodes_of(const Topology& topology);
 
+/// How many threads can use a control group's quota, in processors, at the same time: at least 1,
+/// at most the number of processors.
+int threads_within_quota(double quota, std::size_t processors);
+
 }  // namespace bench

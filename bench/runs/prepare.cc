@@ -28,6 +28,7 @@
 #include "kernels/cpu/affinity.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
+#include "results/environment/cgroup.h"
 #include "results/record/build_info.h"
 #include "variable_mgmt/collectives/trial.h"
 
@@ -94,6 +95,17 @@ std::vector<int> input_processors(const RunSettings& settings, std::span<const D
   const bool wanted = settings.execution.threads && !settings.outputs.record.scaling;
   const auto decoding = static_cast<std::size_t>(settings.workload.input.dataset->num_threads);
   return processors_to_decode_on(all, taken, wanted ? 1 : decoding > 0 ? decoding : all.size());
+}
+
+/// The settings with fewer threads that prepare images, if their number is not given and a quota
+/// grants less time than the processors have.
+RunSettings within_quota(RunSettings settings, std::size_t processors, const SystemFiles& files) {
+  const auto quota = cgroup_cpu_quota(files);
+  if (auto& dataset = settings.workload.input.dataset;
+      quota && dataset && dataset->num_threads == 0) {
+    dataset->num_threads = threads_within_quota(quota->processors, processors);
+  }
+  return settings;
 }
 
 /// Reports the processors of the threads that prepare a dataset's images.
@@ -289,7 +301,8 @@ std::unique_ptr<InputSource> prepare_input(const RunSettings& settings,
     if (device.memory) {
       of_any_node.emplace(*device.memory);
     }
-    input = make_run_input(settings, tower.executor().input_layout("images"),
+    input = make_run_input(within_quota(settings, processors.size(), host.files),
+                           tower.executor().input_layout("images"),
                            host.phases.of("drawing the images", "row"),
                            make_staging_allocator(*device.backend));
   }

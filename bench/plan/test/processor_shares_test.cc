@@ -153,5 +153,12 @@ TEST(ThreadsPerTower, EqualThoseOfTheShares) {
   EXPECT_EQ(threads_per_tower(topology, {.towers = 2, .threads = 5}), 5);
 }
 
+TEST(ThreadsWithinQuota, UseItWhole) {
+  EXPECT_EQ(threads_within_quota(0.2, 8), 1);
+  EXPECT_EQ(threads_within_quota(2, 8), 2);
+  EXPECT_EQ(threads_within_quota(2.5, 8), 3);
+  EXPECT_EQ(threads_within_quota(12, 8), 8);
+}
+
 }  // namespace
 }  // namespace bench
