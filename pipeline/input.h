@@ -192,7 +192,7 @@ enum class Preprocessor : std::uint8_t {
 /// How the values of red, green and blue become a network's input.
 using PixelScaling = std::array<Normalization, 3>;
 /// From -1 to 1.
-inline constexpr PixelScaling kSymmetric{};
+inline constexpr PixelScaling kSymmetric{{Normalization(), Normalization(), Normalization()}};
 /// Subtracts ImageNet's means, as MLPerf and the official models do.
 inline constexpr PixelScaling kImagenetMeans{{{.mean = 123.68F, .deviation = 1},
                                               {.mean = 116.78F, .deviation = 1},
