@@ -219,11 +219,11 @@ struct DatasetOptions {
   int num_threads = 0;       ///< threads that prepare images; 0: one per available processor
   int prefetch_batches = 3;  ///< slots of the ring, at least 2
   /// ImageNet: a folder with an index of each shard (formats/record_index.h). Records are then read
-  /// one by one, and training shuffles all of them in each epoch.
+  /// one by one, and training shuffles all of them in each epoch, unless it uses a cache.
   std::string index_dir = {};
   int interleave_cycle = 10;  ///< files read side by side
-  /// Shards: take records in the order in which the readers deliver them. Runs differ then. Ignored
-  /// for batches of several processes, and without several readers.
+  /// Shards: do not wait for files whose next record is not ready, so that runs differ. Ignored for
+  /// batches of several processes, and without several readers.
   bool sloppy_interleave = false;
   int num_readers = 0;         ///< threads that read; 0: 1 for shards, 4 with indexes or for images
   int shuffle_buffer = 10000;  ///< records, held in memory

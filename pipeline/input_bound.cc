@@ -57,15 +57,17 @@ double throttled_share(const InputInterval& interval) {
 
 /// The device's speed without waits and without competition for processors.
 double device_speed(const InputInterval& interval, double processors_of_input) {
-  const auto images = static_cast<double>(interval.images);
   const double wall = seconds(interval.wall);
-  const double busy = std::max(wall - seconds(interval.waited), 1e-3 * wall);
-  // All its threads count, so this also holds if they wait for one another actively.
-  const double own = seconds(interval.done.process) - processors_of_input * wall;
-  const double undisturbed = interval.shares_processors && interval.done.process.count() > 0
-                                 ? std::max(own / interval.device_threads, 1e-3 * wall)
-                                 : busy;
-  return images / std::min(busy, undisturbed);
+  double busy = wall - seconds(interval.waited);
+  if (interval.shares_processors && interval.done.process.count() > 0) {
+    const double of_input = processors_of_input * wall;
+    const double own = seconds(interval.done.process) - of_input;
+    // The device's threads need at least their processor time. The input can have delayed them by
+    // its own at most.
+    busy = std::min(
+        busy, std::max(own, busy * interval.device_threads - of_input) / interval.device_threads);
+  }
+  return static_cast<double>(interval.images) / std::max(busy, 1e-3 * wall);
 }
 
 /// True if the device idles while images are copied.
@@ -80,16 +82,21 @@ double share_of_processors(const InputVerdict& verdict, const InputInterval& int
   return verdict.processors_used / interval.processors;
 }
 
+/// The slowest part of the preparing threads.
+InputBound slowest_stage(const InputStatistics& done) {
+  const std::array stages = {std::pair(done.parse_busy, InputBound::parse),
+                             std::pair(done.decode_busy, InputBound::decode),
+                             std::pair(done.resize_busy, InputBound::resize)};
+  return std::max_element(stages.begin(), stages.end())->second;
+}
+
 InputBound bound_of_preparing(const InputVerdict& verdict, const InputInterval& interval) {
   const InputStatistics& done = interval.done;
   // If the input itself has the processors, more of them are needed.
   if (lacks_processors(done.preparing) && share_of_processors(verdict, interval) < kBusy) {
     return InputBound::processors;
   }
-  const std::array stages = {std::pair(done.parse_busy, InputBound::parse),
-                             std::pair(done.decode_busy, InputBound::decode),
-                             std::pair(done.resize_busy, InputBound::resize)};
-  return std::max_element(stages.begin(), stages.end())->second;
+  return slowest_stage(done);
 }
 
 InputBound bound_of_reading(const ThreadTimes& reading) {
@@ -180,9 +187,10 @@ std::string describe_processors(const InputVerdict& verdict, const InputInterval
   // A device that mostly waits does not compete.
   if (interval.shares_processors && verdict.waited < 0.5) {
     return fmt::format(
-        "input and device share {}, of which the input used {:.1f}; this limits the run to {} "
-        "images/sec; {}",
-        processors_text(interval.processors), verdict.processors_used, speed, gain);
+        "input and device share {}; the input used {:.1f} of them, mostly for {}; this limits the "
+        "run to {} images/sec; {}",
+        processors_text(interval.processors), verdict.processors_used,
+        work_of(slowest_stage(interval.done)), speed, gain);
   }
   return fmt::format(
       "the threads of the input were ready, but other programs had the processors; this limits the "
@@ -247,7 +255,9 @@ InputVerdict judge_input(const InputInterval& interval) {
 std::string describe(const InputVerdict& verdict, const InputInterval& interval) {
   const std::string speed = count_of(verdict.images_per_second);
   const std::string gain =
-      fmt::format("without it, the device would process {} ({:+.0f} %)",
+      fmt::format("without {}, the device {} {} ({:+.0f} %)",
+                  verdict.bound == InputBound::processors ? "the input" : "it",
+                  interval.shares_processors ? "could process up to" : "would process",
                   count_of(verdict.device_images_per_second),
                   100 * (verdict.device_images_per_second / verdict.images_per_second - 1));
   switch (verdict.bound) {
@@ -292,6 +302,9 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
           percent(throttled_share(interval)), processors_text(interval.processors), speed);
     case InputBound::unclear:
       break;
+  }
+  if (verdict.reading_busy + verdict.preparing_busy == 0) {
+    return "inconclusive: the measured steps were too few; measure more";
   }
   return fmt::format(
       "inconclusive: the device waited {} of the time, but the reading thread was busy only {} and "

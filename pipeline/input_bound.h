@@ -70,11 +70,12 @@ struct InputVerdict {
   double waited = 0;
 };
 
-/// Finds the bound. It is the quota if that took a tenth of the processors' time or more. It is the
-/// copies if they took at least 70 % of the time, and the device idled for 5 %. Otherwise, it is
-/// the device if that waits less than 5 % of the time. On the input's processors, the input must
-/// also take at most a tenth of them. Otherwise, it is the busier part of the input, if that works
-/// at least 70 % of the time. The interval must not be empty.
+/// Finds the bound. The interval must not be empty. It is the quota if that took a tenth of the
+/// processors' time or more. Otherwise, it is the copies if they took at least 70 % of the time
+/// while the device idled for more than 5 %. Otherwise, it is the device if that waited less than
+/// 5 % of the time. If the input also used more than a tenth of the device's processors, it is the
+/// processors instead. Otherwise, it is the busier part of the input, if that worked at least 70 %
+/// of the time.
 InputVerdict judge_input(const InputInterval& interval);
 
 /// One sentence: what limits the run, why, and what removing the limit would give.

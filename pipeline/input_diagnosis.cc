@@ -77,7 +77,9 @@ std::string describe(const DiagnosedSpeeds& speeds, const InputVerdict& input,
           input.processors_used * speeds.with_copies / speeds.input, interval.processors);
     case DiagnosedBound::processors:
       return fmt::format(
-          "input and device share {} processors; with more of them, the run would reach up to {}",
+          "input and device share {} processors; if each had that many for itself, the run would "
+          "reach up "
+          "to {}",
           interval.processors, gain_text(speeds, std::min(speeds.with_copies, speeds.input)));
     case DiagnosedBound::unclear:
       break;

@@ -142,6 +142,15 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
           fmt::format("--{}: has no effect on cifar10, which has no JPEGs; omit it", option));
     }
   }
+  if (arguments.has("index_dir") && arguments.text("index_dir").empty()) {
+    throw UsageError("--index_dir is empty; give the folder with the indexes");
+  }
+  for (const std::string_view option : {"stage", "seconds", "repeats", "result_file"}) {
+    if (arguments.has("checksum") && arguments.has(option)) {
+      throw UsageError(
+          fmt::format("--checksum measures nothing and needs whole images; omit --{}", option));
+    }
+  }
   constexpr std::int64_t kMostPixels = 65535;
   constexpr std::int64_t kMostImages = 65536;
   constexpr double kLongest = 3600;

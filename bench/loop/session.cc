@@ -308,7 +308,11 @@ class Session {
     check_loss(outcome.loss, global_step_, settings_.workload);
     ++global_step_;
     result_.next_input = feeding_.position();
-    result_.own_steps += measuring_ ? 1 : 0;
+    if (measuring_) {
+      ++result_.own_steps;
+      result_.computed += outcome.device.value_or(nanoseconds(0));
+      result_.transfers += outcome.transfers;
+    }
     return outcome;
   }
 

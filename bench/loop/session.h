@@ -83,9 +83,14 @@ struct SessionResult {
   std::chrono::nanoseconds input_wait{};
   /// What the input did in that time.
   InputStatistics input;
-  /// The time of transfers to the device in the measured steps, on its clock; of several devices,
-  /// the longest one in each step. 0 if the devices compute in host memory.
+  /// The time on the devices' clock in `own_steps`, and that of transfers to the devices. With
+  /// several devices, the longest in each step. 0 if the devices compute in host memory.
+  std::chrono::nanoseconds computed{};
   std::chrono::nanoseconds transfers{};
+  /// The processors that this process may use, within its quota of processor time.
+  int processors = 1;
+  /// The threads of its CPU devices, in total.
+  int device_threads = 1;
   /// How long the control group's quota stopped the process in that time, summed over the
   /// processors; 0 if unknown.
   std::chrono::nanoseconds throttled{};

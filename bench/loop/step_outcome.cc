@@ -30,7 +30,6 @@ void append_outcome(const StepOutcome& outcome, const Workload& workload, Sessio
   if (outcome.device) {
     result.device_steps.push_back(*outcome.device);
   }
-  result.transfers += outcome.transfers;
   if (workload.training()) {
     result.loss_first = result.loss_first.value_or(outcome.loss);
     result.loss_last = outcome.loss;

@@ -34,9 +34,14 @@ std::string unless_interleaved(const Asked& asked) {
 }
 
 std::string unless_several_read(const Asked& asked) {
-  const std::string idle = unless_interleaved(asked);
-  return !idle.empty() || asked.flags.num_readers.value_or(1) > 1 ? idle
-                                                                  : "without --num_readers above 1";
+  const Flags& flags = asked.flags;
+  if (const std::string idle = unless_interleaved(asked); !idle.empty()) {
+    return idle;
+  }
+  return flags.num_readers.value_or(1) < 2       ? "without --num_readers above 1"
+         : asked.settings.workload.processes > 1 ? "with several processes"
+         : flags.datasets_repeat_cached_sample   ? "with --datasets_repeat_cached_sample"
+                                                 : "";
 }
 
 std::string unless_bad_records_are_skipped(const Asked& asked) {

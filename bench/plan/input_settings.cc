@@ -1,5 +1,6 @@
 #include "bench/plan/input_settings.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <system_error>
@@ -47,23 +48,39 @@ std::array<float, 3> channel_values(std::string_view flag, const std::string& te
   return values;
 }
 
+/// Throws UsageError if the flag's values seem to be for pixels from 0 to 1.
+void refuse_small_scale(std::string_view flag, const std::array<float, 3>& values) {
+  const float largest = *std::ranges::max_element(values);
+  if (0 < largest && largest < 1) {
+    throw UsageError(fmt::format(
+        "--{}: pixels range from 0 to 255, but all values are below 1; multiply them by 255",
+        flag));
+  }
+}
+
 /// Throws UsageError.
 PixelScaling scaling_of(const Flags& flags) {
   PixelScaling scaling = flags.ml_perf ? kImagenetMeans : kSymmetric;
-  if (flags.ml_perf && (flags.pixel_mean || flags.pixel_std)) {
-    throw UsageError(
-        fmt::format("--{} cannot be combined with --ml_perf, which subtracts its own means; omit "
-                    "one of them",
-                    flags.pixel_mean ? "pixel_mean" : "pixel_std"));
+  if (!flags.pixel_mean && !flags.pixel_std) {
+    return scaling;
+  }
+  if (flags.ml_perf || flags.input_preprocessor != "default") {
+    throw UsageError(fmt::format(
+        "--{} cannot be combined with {}, which scales pixels in its own way; omit one of them",
+        flags.pixel_mean ? "pixel_mean" : "pixel_std",
+        flags.ml_perf ? "--ml_perf"
+                      : fmt::format("--input_preprocessor={}", flags.input_preprocessor)));
   }
   if (flags.pixel_mean) {
     const auto means = channel_values("pixel_mean", *flags.pixel_mean, 0);
+    refuse_small_scale("pixel_mean", means);
     for (std::size_t c = 0; c < scaling.size(); ++c) {
       scaling.at(c).mean = means.at(c);
     }
   }
   if (flags.pixel_std) {
     const auto deviations = channel_values("pixel_std", *flags.pixel_std, kSmallestDeviation);
+    refuse_small_scale("pixel_std", deviations);
     for (std::size_t c = 0; c < scaling.size(); ++c) {
       scaling.at(c).deviation = deviations.at(c);
     }

@@ -272,11 +272,14 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   if (evaluates && (place.processes > 1 || place.servers > 0)) {
     throw UsageError("an evaluation by several processes is not built yet; use one process");
   }
-  if (flags.data_dir && !flags.eval) {
-    check_dataset_folder(*workload.dataset, *flags.data_dir, /*training=*/true);
-  }
-  if (flags.data_dir && evaluates) {
-    check_dataset_folder(*workload.dataset, *flags.data_dir, /*training=*/false);
+  if (workload.input.dataset) {
+    DatasetOptions data = *workload.input.dataset;
+    for (const bool training : {true, false}) {
+      data.training = training;
+      if (training ? !flags.eval : evaluates) {
+        check_dataset_folder(*workload.dataset, data);
+      }
+    }
   }
   if (flags.eval) {
     workload.init_from = checkpoint_to_evaluate(flags);

@@ -386,7 +386,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
   }
   record.workload.warmup = session.warmup_steps;
   add_dataset(record.dataset, measured.input);
-  record.input = input_record(settings, session, measured.processors);
+  record.input = input_record(settings, session);
   record.load.after = capture_load(files);
   add_losses(record, measured.times_before, files);
   record.time.end_utc = std::chrono::system_clock::now();

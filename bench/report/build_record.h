@@ -36,8 +36,6 @@ struct Measurements {
   Captured<std::int64_t> peak_rss{};
   /// The counters of all processors when the run began.
   Captured<ProcessorTimes> times_before{};
-  /// The number of processors that this process may use.
-  int processors = 1;
 };
 void add_measurements(results::Record& record, const RunSettings& settings,
                       const Measurements& measured, const SystemFiles& files);

@@ -66,8 +66,8 @@ void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
 }
 
 std::optional<results::Input> input_record(const RunSettings& settings,
-                                           const SessionResult& session, int processors) {
-  const std::optional<InputInterval> interval = input_interval(settings, session, processors);
+                                           const SessionResult& session) {
+  const std::optional<InputInterval> interval = input_interval(settings, session);
   if (!interval) {
     return std::nullopt;
   }

@@ -1,7 +1,6 @@
 #include "bench/report/input_times.h"
 
 #include <algorithm>
-#include <numeric>
 #include <ostream>
 #include <string_view>
 
@@ -11,41 +10,32 @@
 #include "models/base/errors.h"
 
 namespace bench {
-namespace {
-
-int device_threads(const RunSettings& settings, int processors) {
-  const std::optional<int> each = settings.execution.threads;
-  return each ? std::clamp(*each * settings.workload.towers, 1, processors) : processors;
-}
-
-}  // namespace
-
 std::optional<InputInterval> input_interval(const RunSettings& settings,
-                                            const SessionResult& session, int processors) {
+                                            const SessionResult& session) {
   if (!settings.workload.input.dataset || session.own_steps == 0 || session.wall.count() <= 0) {
     return std::nullopt;
   }
+  const DatasetOptions& dataset = *settings.workload.input.dataset;
   const std::int64_t images = session.own_steps * settings.workload.process_batch();
   return InputInterval{
       .done = session.input,
       .images = images,
       .wall = session.wall,
       .waited = held_up_by_input(session),
-      .computed = std::accumulate(session.device_steps.begin(), session.device_steps.end(),
-                                  std::chrono::nanoseconds(0)),
+      .computed = session.computed,
       .copied = session.transfers,
       .copied_bytes = static_cast<std::uint64_t>(images) * slot_image_bytes(settings),
-      .sends_floats = settings.execution.slots == SlotType::f32,
-      .processors = processors,
+      .sends_floats = settings.execution.slots == SlotType::f32 && fits_u8_slots(dataset),
+      .processors = session.processors,
       .shares_processors = settings.execution.device == RunDevice::cpu,
-      .device_threads = device_threads(settings, processors),
+      .device_threads = session.device_threads,
       .throttled = session.throttled,
-      .crops_first = settings.workload.input.dataset->fuse_decode_and_crop};
+      .crops_first = dataset.fuse_decode_and_crop};
 }
 
-void print_input_bound(const RunSettings& settings, const SessionResult& session, int processors,
+void print_input_bound(const RunSettings& settings, const SessionResult& session,
                        std::ostream& err) {
-  if (const auto interval = input_interval(settings, session, processors)) {
+  if (const auto interval = input_interval(settings, session)) {
     err << stderr_line::input << (settings.workload.processes > 1 ? "of rank 0: " : "")
         << describe(judge_input(*interval), *interval);
     if (const double seekable = interval->done.seekable_share(); seekable > 0) {
@@ -63,7 +53,7 @@ void warn_of_bad_records(const BadRecordCounts& counts, std::ostream& err) {
 
 void print_input_times(const RunSettings& settings, const SessionResult& session,
                        std::ostream& out) {
-  const auto interval = input_interval(settings, session, 1);
+  const auto interval = input_interval(settings, session);
   if (!interval) {
     return;
   }

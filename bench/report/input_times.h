@@ -8,13 +8,13 @@
 
 namespace bench {
 
-/// The measured steps of this process as an interval of the input. `processors` is the number that
-/// it may use. Nothing for synthetic images, and without completed steps.
+/// The measured steps of this process as an interval of the input. Nothing for synthetic images,
+/// and without completed steps.
 std::optional<InputInterval> input_interval(const RunSettings& settings,
-                                            const SessionResult& session, int processors);
+                                            const SessionResult& session);
 
 /// Prints the sentence about what limits the run; nothing without an interval.
-void print_input_bound(const RunSettings& settings, const SessionResult& session, int processors,
+void print_input_bound(const RunSettings& settings, const SessionResult& session,
                        std::ostream& err);
 
 /// Warns of skipped bad records, if any.

@@ -25,8 +25,9 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-void print_closing_notes(const RunSettings& settings, const SessionResult& session,
-                         const InputStatistics& input, int processors, std::ostream& err) {
+void print_closing_notes(const RunSettings& settings, const Measured& measured, std::ostream& err) {
+  const SessionResult& session = measured.session;
+  const InputStatistics& input = measured.input;
   if (session.skipped_updates > 0) {
     err << stderr_line::skipped_updates << session.skipped_updates
         << ", because gradients were not finite; each time bench halved the loss scale\n";
@@ -50,7 +51,9 @@ void print_closing_notes(const RunSettings& settings, const SessionResult& sessi
                               bytes, type));
   }
   err << "\n";
-  print_input_bound(settings, session, processors, err);
+  if (measured.attempt.succeeded()) {
+    print_input_bound(settings, session, err);
+  }
   print_device_times(session, err);
   // The steps of asynchronous workers are not this process's own.
   print_shares(
@@ -220,8 +223,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   const RunStreams& streams = host.streams;
   const SessionResult& session = measured.session;
   RecordFile& file = begun.file;
-  print_closing_notes(settings, session, measured.input, static_cast<int>(host.processors.size()),
-                      streams.err);
+  print_closing_notes(settings, measured, streams.err);
   print_gpus(file.record(), streams.err);
   if (settings.outputs.latency) {
     print_latency(session, settings.workload.batch, streams.out);

@@ -81,7 +81,7 @@ InputInterval input_alone(const RunSettings& settings, InputSource& input, const
   const nanoseconds end = begin + phase_length(settings);
   InputInterval interval{.done = {},
                          .images = 0,
-                         .processors = static_cast<int>(host.processors.size()),
+                         .processors = processors_within_quota(host),
                          .crops_first = settings.workload.input.dataset->fuse_decode_and_crop};
   do {
     input.next();

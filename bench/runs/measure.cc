@@ -181,6 +181,11 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   if (const auto& throttled = record.load.throttling.time; throttled.known()) {
     measured.session.throttled = throttled.value();
   }
+  measured.session.processors = processors_within_quota(host);
+  measured.session.device_threads = 0;
+  for (const Device& device : prepared.devices) {
+    measured.session.device_threads += static_cast<int>(device.processors.size());
+  }
   watches.add_to(record.gpus);
   if (!record.gpus.empty()) {
     add_gpu_energy(record);
@@ -197,8 +202,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
                     .input = measured.input,
                     .setup = measured.session.first_step_at - begun.begin.at,
                     .peak_rss = measured.peak_rss,
-                    .times_before = begun.before.times,
-                    .processors = static_cast<int>(host.processors.size())},
+                    .times_before = begun.before.times},
                    host.files);
   if (host.world.several() && world.failure().empty()) {
     record.world = {.launcher = host.world.launcher,

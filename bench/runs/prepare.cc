@@ -97,25 +97,17 @@ std::vector<int> input_processors(const RunSettings& settings, std::span<const D
   return processors_to_decode_on(all, taken, wanted ? 1 : decoding > 0 ? decoding : all.size());
 }
 
-/// The settings with fewer threads that prepare images, if their number is not given and a quota
-/// grants less time than the processors have.
-RunSettings within_quota(RunSettings settings, std::size_t processors, const SystemFiles& files) {
-  const auto quota = cgroup_cpu_quota(files);
-  if (auto& dataset = settings.workload.input.dataset;
-      quota && dataset && dataset->num_threads == 0) {
-    dataset->num_threads = threads_within_quota(quota->processors, processors);
-  }
-  return settings;
-}
-
 /// Reports the processors of the threads that prepare a dataset's images.
-void tell_input(const RunSettings& settings, int threads, std::span<const int> processors,
-                std::span<const int> all) {
+void tell_input(const RunSettings& settings, const InputStatistics& input,
+                std::span<const int> processors, std::span<const int> all) {
   if (!settings.workload.input.dataset) {
     return;
   }
-  const std::string prepare =
-      threads == 1 ? "1 thread prepares images" : fmt::format("{} threads prepare images", threads);
+  const std::string images =
+      input.records > 0 ? fmt::format("the {} images", input.records) : "images";
+  const std::string prepare = input.threads == 1
+                                  ? fmt::format("1 thread prepares {}", images)
+                                  : fmt::format("{} threads prepare {}", input.threads, images);
   const std::string_view use = settings.execution.device != RunDevice::cpu ? ""
                                : processors.size() < all.size()            ? ", which no tower uses"
                                                                            : ", which also compute";
@@ -301,12 +293,11 @@ std::unique_ptr<InputSource> prepare_input(const RunSettings& settings,
     if (device.memory) {
       of_any_node.emplace(*device.memory);
     }
-    input = make_run_input(within_quota(settings, processors.size(), host.files),
-                           tower.executor().input_layout("images"),
+    input = make_run_input(settings, tower.executor().input_layout("images"),
                            host.phases.of("drawing the images", "row"),
                            make_staging_allocator(*device.backend));
   }
-  tell_input(settings, input->statistics().threads, processors, host.processors);
+  tell_input(settings, input->statistics(), processors, host.processors);
   host.phases.stop_if_asked("before the first step");
   host.phases.clear();
   return input;
@@ -314,8 +305,23 @@ std::unique_ptr<InputSource> prepare_input(const RunSettings& settings,
 
 }  // namespace
 
+int processors_within_quota(const RunHost& host) {
+  const auto quota = cgroup_cpu_quota(host.files);
+  const std::size_t all = host.processors.size();
+  return quota ? threads_within_quota(quota->processors, all) : static_cast<int>(all);
+}
+
+RunSettings with_input_threads(RunSettings settings, const RunHost& host) {
+  auto& dataset = settings.workload.input.dataset;
+  const int processors = processors_within_quota(host);
+  if (dataset && dataset->num_threads == 0 && std::cmp_less(processors, host.processors.size())) {
+    dataset->num_threads = processors;
+  }
+  return settings;
+}
+
 Begun begin_run(const RunRequest& request, const RunHost& host) {
-  const RunSettings& settings = request.settings;
+  const RunSettings settings = with_input_threads(request.settings, host);
   const EnvironmentSnapshot before = read_environment(host.files, {});
   results::Record record = begin_record(settings, request.parsed, host.command_line, host.files);
   record.batch_choice = request.choice;

@@ -43,6 +43,13 @@ struct Begun {
   PlannedMemory memory = {};
 };
 
+/// The number of processors that this process may use, or that its quota of processor time feeds.
+int processors_within_quota(const RunHost& host);
+
+/// The settings with that number of threads that prepare images, if a quota makes it smaller and no
+/// number was given.
+RunSettings with_input_threads(RunSettings settings, const RunHost& host);
+
 /// Throws UsageError if the record cannot be written.
 Begun begin_run(const RunRequest& request, const RunHost& host);
 

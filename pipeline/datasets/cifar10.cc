@@ -117,8 +117,8 @@ void check_input(const InputSpec& spec, const DatasetOptions& options) {
 
 }  // namespace
 
-void check_cifar10_files(const std::string& data_dir, bool training) {
-  find_cifar10_files(data_dir, training);
+void check_cifar10_files(const DatasetOptions& options) {
+  find_cifar10_files(options.data_dir, options.training);
 }
 
 std::vector<std::string> list_cifar10_files(const DatasetOptions& options) {

@@ -66,7 +66,7 @@ std::string_view elements_of(const PickleValue& array, std::size_t rows) {
   }
   const std::string_view* const elements = (*state)[4]->text();
   if (!is(*(*state)[3], 0) || elements == nullptr || elements->size() != rows * kImageBytes) {
-    throw DataError("the elements of 'data' are not bytes, row by row");
+    throw DataError("'data' must be stored as bytes in row-major order");
   }
   return *elements;
 }
@@ -74,7 +74,10 @@ std::string_view elements_of(const PickleValue& array, std::size_t rows) {
 const PickleValue& member(const PickleValue& batch, std::string_view name) {
   const PickleValue* const value = batch.member(name);
   if (value == nullptr) {
-    throw DataError(fmt::format("this is not a dictionary with '{}'", name));
+    throw DataError(fmt::format(
+        "this is not a dictionary with '{}', or Python 3 wrote it with protocol 2; in that case, "
+        "save it with protocol 4",
+        name));
   }
   return *value;
 }
@@ -108,10 +111,8 @@ FileRecords read_pickle(const InputFile& file, std::size_t size) {
   try {
     return records_of({bytes.get(), size});
   } catch (const DataError& error) {
-    throw DataError(
-        fmt::format("{}: cannot read the batch of CIFAR-10's Python version: {}; bench reads "
-                    "pickles of protocol 2 to 4",
-                    file.path(), error.what()));
+    throw DataError(fmt::format("{}: cannot read the batch of CIFAR-10's Python version: {}",
+                                file.path(), error.what()));
   }
 }
 

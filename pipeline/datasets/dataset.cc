@@ -12,7 +12,7 @@
 namespace bench {
 
 #define BENCH_DATASET(dataset, word, ...)                                                   \
-  void check_##word##_files(const std::string&, bool);                                      \
+  void check_##word##_files(const DatasetOptions&);                                         \
   std::size_t word##_record_memory(const DatasetOptions&, bool);                            \
   std::vector<std::string> list_##word##_files(const DatasetOptions&);                      \
   std::unique_ptr<InputSource> make_##word##_input(const InputSpec&, const DatasetOptions&, \
@@ -90,9 +90,9 @@ std::string_view data_format(const Dataset& dataset, const DatasetOptions& optio
   return without_shards ? "jpeg_files" : dataset.format;
 }
 
-void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training) {
+void check_dataset_folder(const Dataset& dataset, const DatasetOptions& options) {
   require_built(dataset);
-  dataset.check_files(data_dir, training);
+  dataset.check_files(options);
 }
 
 std::vector<std::string> data_files(const Dataset& dataset, const DatasetOptions& options) {

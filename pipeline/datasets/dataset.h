@@ -25,7 +25,7 @@ struct Dataset {
   bool background_label = false;
   std::string_view format = {};  ///< of the files, for the run's record
   /// Throws UsageError unless the folder has files of the subset.
-  void (*check_files)(const std::string& data_dir, bool training) = nullptr;
+  void (*check_files)(const DatasetOptions&) = nullptr;
   /// See data_files().
   std::vector<std::string> (*list_files)(const DatasetOptions&) = nullptr;
   /// See record_memory().
@@ -52,7 +52,7 @@ std::string_view data_format(const Dataset& dataset, const DatasetOptions& optio
 
 /// Throws the UsageError that make_dataset_input would throw for a missing or empty folder or for a
 /// dataset that is not built yet. Opens no files.
-void check_dataset_folder(const Dataset& dataset, const std::string& data_dir, bool training);
+void check_dataset_folder(const Dataset& dataset, const DatasetOptions& options);
 
 /// The files of a subset, in order. Throws UsageError if it finds nothing.
 std::vector<std::string> data_files(const Dataset& dataset, const DatasetOptions& options);

@@ -97,6 +97,12 @@ ImagenetFiles find_imagenet_files(const InputSpec& spec, const DatasetOptions& o
   if (!files.shards.empty() && options.index_dir.empty()) {
     return files;
   }
+  if (files.compressed) {
+    throw UsageError(fmt::format(
+        "--index_dir: the records of compressed shards cannot be read one by one, and {} is "
+        "compressed; omit the flag",
+        files.shards.front()));
+  }
   std::vector<Record> records = files.shards.empty()
                                     ? find_images(spec, options)
                                     : find_indexed_records(files.shards, options.index_dir);
@@ -127,9 +133,13 @@ std::unique_ptr<RecordStream> stream_imagenet_files(const ImagenetFiles& files,
   return dataset.use_caching ? cache_records(std::move(stream)) : std::move(stream);
 }
 
-void check_imagenet_files(const std::string& data_dir, bool training) {
-  if (list_shards(data_dir, shard_prefix(training)).empty()) {
-    require_class_folders(data_dir, training);
+void check_imagenet_files(const DatasetOptions& options) {
+  const auto shards = list_shards(options.data_dir, shard_prefix(options.training));
+  if (shards.empty()) {
+    require_class_folders(options.data_dir, options.training);
+  }
+  for (const std::string& shard : options.index_dir.empty() ? std::vector<std::string>() : shards) {
+    require_record_index(options.index_dir, shard);
   }
 }
 
@@ -158,7 +168,7 @@ std::size_t imagenet_record_memory(const DatasetOptions& options, bool several_p
     return total_bytes(files) + files.size() * kBytesAroundRecord;
   }
   const std::uint64_t all = total_bytes(shards);
-  if (!options.index_dir.empty()) {
+  if (!options.index_dir.empty() && !are_compressed(shards)) {
     // The list, and the order or the cache.
     const std::uint64_t records = find_indexed_records(shards, options.index_dir).size();
     return records * sizeof(Record) +

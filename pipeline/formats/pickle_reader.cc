@@ -10,9 +10,11 @@ namespace {
 
 using Ptr = PickleValue::Ptr;
 
-/// Bounds the memory that a damaged file can use.
-constexpr std::size_t kMostValues = std::size_t{1} << 20U;
+/// Bounds the memory that a damaged file can use. A batch of CIFAR-10 has some 20,000.
+constexpr int kMostOperations = 1 << 20;
 constexpr std::size_t kLongestName = 200;
+/// Begins a pickle; its protocol follows.
+constexpr char kProtocolMark = '\x80';
 
 /// The machine that a pickle programs: a stack and a memo.
 class Machine {
@@ -21,21 +23,33 @@ class Machine {
       : pickle_(pickle), values_(values) {}
 
   Ptr run() {
-    while (true) {
+    check_protocol();
+    for (int i = 0; i < kMostOperations; ++i) {
       const char opcode = take(1).front();
       if (opcode == '.') {
         return pop();
       }
       execute(opcode);
     }
+    fail(fmt::format("the pickle has more than {} operations", kMostOperations));
   }
 
  private:
+  void check_protocol() const {
+    if (pickle_.empty()) {
+      throw DataError("the file is empty");
+    }
+    if (pickle_.size() < 2 || pickle_.front() != kProtocolMark) {
+      throw DataError("this is not a pickle of protocol 2 or later");
+    }
+    if (const int protocol = static_cast<unsigned char>(pickle_[1]); protocol < 2 || protocol > 4) {
+      throw DataError(fmt::format(
+          "the pickle has protocol {}; bench reads 2 to 4, so save it with protocol 4", protocol));
+    }
+  }
+
   template <class T>
   Ptr value_of(T data) {
-    if (values_.size() == kMostValues) {
-      fail(fmt::format("the pickle has more than {} values", kMostValues));
-    }
     values_.push_back({.data = std::move(data)});
     return &values_.back();
   }
@@ -144,7 +158,7 @@ class Machine {
 
 void Machine::execute(char opcode) {
   switch (opcode) {
-    case '\x80':  // PROTO
+    case kProtocolMark:
       take(1);
       break;
     case '\x95':  // FRAME

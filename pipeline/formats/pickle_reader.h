@@ -4,6 +4,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -36,12 +37,15 @@ struct PickleValue {
   [[nodiscard]] const PickleValue* member(std::string_view key) const;
 };
 
-/// A parsed pickle of protocol 2 to 4.
+/// A parsed pickle of protocol 2 to 4. Protocol 2 of Python 3 stores bytes as text, which is not
+/// decoded.
 class Pickle {
  public:
   /// `pickle` must outlive this, since strings are views of it. Throws DataError with the offset if
-  /// it is damaged, contains other kinds of values, or has more than 2^20 of them.
+  /// it is damaged, contains other kinds of values, or has more than 2^20 operations.
   explicit Pickle(std::string_view pickle);
+  Pickle(const Pickle&) = delete;
+  Pickle& operator=(const Pickle&) = delete;
   [[nodiscard]] const PickleValue& root() const { return *root_; }
 
  private:

@@ -187,7 +187,7 @@ class InterleavedShards final : public RecordStream {
     }
   }
 
-  /// The next file in turn that need not be waited for; the current one if all must be.
+  /// The first file in turn whose record is ready; the current file if none is.
   [[nodiscard]] std::size_t ready_turn() const {
     for (std::size_t i = 0; i < cycle_.size(); ++i) {
       const std::size_t turn = (turn_ + i) % cycle_.size();

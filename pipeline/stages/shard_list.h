@@ -17,8 +17,7 @@ void require_folder(const std::string& folder, std::string_view content);
 /// socket.
 std::vector<std::string> list_shards(const std::string& folder, std::string_view prefix);
 
-/// Returns the files that match a pattern, in which * stands for any text; otherwise like
-/// list_shards().
+/// Returns the files whose names match a pattern of fnmatch(); otherwise like list_shards().
 std::vector<std::string> list_matching_files(const std::string& folder, const std::string& pattern);
 
 /// True for the name of a shard of either subset: train-*-of-* or validation-*-of-*, but not *.idx.

@@ -111,8 +111,11 @@ TEST(InputBound, IsTheProcessorsIfTheInputTakesThemFromTheDevice) {
   EXPECT_EQ(bound_of(interval), InputBound::device);
   interval.shares_processors = true;
   EXPECT_EQ(bound_of(interval), InputBound::processors) << "it uses 2 of 16";
-  EXPECT_THAT(sentence_of(interval),
-              HasSubstr("input and device share 16 processors, of which the input used 2.0"));
+  EXPECT_THAT(
+      sentence_of(interval),
+      HasSubstr("input and device share 16 processors; the input used 2.0 of them, mostly for "
+                "decoding JPEGs; this limits the run to 100 images/sec; without the input, "
+                "the device could process up to "));
   interval.processors = 32;
   EXPECT_EQ(bound_of(interval), InputBound::device);
 }
@@ -143,6 +146,10 @@ TEST(InputVerdict, DoesNotBlameTheDeviceForTheInputsUseOfItsProcessors) {
   EXPECT_DOUBLE_EQ(judge_input(interval).device_images_per_second, 500) << "2 of 5 s on processors";
   interval.done.process = milliseconds(20400 + 16000);
   EXPECT_DOUBLE_EQ(judge_input(interval).device_images_per_second, 200) << "no more than the time";
+  interval.done.preparing.processor = milliseconds(1600);
+  interval.done.process = milliseconds(2000 + 6000);
+  EXPECT_DOUBLE_EQ(judge_input(interval).device_images_per_second, 250)
+      << "the input took 2 of the 10 s of both threads; the device left others unused";
   interval.shares_processors = false;
   EXPECT_DOUBLE_EQ(judge_input(interval).device_images_per_second, 200);
 }

@@ -31,11 +31,12 @@ TEST(RecordIndex, SaysWhereTheRecordsAre) {
 
 TEST(RecordIndex, IsRefusedUnlessItCoversTheFile) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"0 20\n20 16\n", "the last record ends at 36, but the shard has 64 bytes"},
-      {"0 20\n20 16\n36 29\n", "line 3: a record of 29 bytes at offset 36 does not fit"},
-      {"0 20\n21 16\n", "line 2: a record of 16 bytes at offset 21 does not fit"},
-      {"0 20\n20 15\n", "line 2: a record of 15 bytes"},
-      {"0 18446744073709551615\n", "line 1: a record of 18446744073709551615 bytes"},
+      {"0 20\n20 16\n", "its records end at 36, but the shard has 64 bytes"},
+      {"0 20\n20 16\n36 29\n",
+       "line 3: the record has 29 bytes, but the smallest possible has 16, and 28 are left"},
+      {"0 20\n21 16\n", "line 2: the record begins at 21, but the one before ends at 20"},
+      {"0 20\n20 15\n", "line 2: the record has 15 bytes"},
+      {"0 18446744073709551615\n", "line 1: the record has 18446744073709551615 bytes"},
       {"0 20\n\n", "line 2: an offset and a size in bytes are required"},
       {"0 20 20 16\n", "line 1: an offset and a size"},
       {"0 -20\n", "line 1: an offset and a size"},
@@ -52,9 +53,15 @@ TEST(RecordIndex, NamesTheFileThatIsMissingOrDoesNotFit) {
   test::write_file(shard, frame_tfrecord("four"));
   const auto read = [&] { read_record_index(folder.path(), shard); };
   EXPECT_THAT(test::message_of<UsageError>(read), HasSubstr("has no index of " + shard));
+  std::filesystem::resize_file((test::write_file(record_index_path(folder.path(), shard), ""),
+                                record_index_path(folder.path(), shard)),
+                               std::uintmax_t{1} << 40U);
+  EXPECT_THAT(test::message_of<DataError>(read), HasSubstr("it has 1099511627776 bytes, but an"));
   test::write_file(record_index_path(folder.path(), shard), "0 16\n");
   EXPECT_THAT(test::message_of<DataError>(read),
-              HasSubstr("00001.idx: this is not the index of " + shard + ": the last record"));
+              HasSubstr("00001.idx: this is not the index of " + shard +
+                        ": its records end at 16, but the shard has 20 bytes; make it with "
+                        "make_tfrecords --from_tfrecords="));
 }
 
 }  // namespace

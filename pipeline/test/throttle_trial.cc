@@ -1,5 +1,5 @@
-// Slows one part of an input or its device down, and compares what the verdict says with what the
-// run gains without that. It takes real time, so it needs two idle processors; run it by hand.
+// Slows down one part of the input or the device. Compares the predicted gain with the measured
+// one. It takes real time, so it needs two idle processors; run it by hand.
 
 #include <algorithm>
 #include <chrono>
@@ -98,6 +98,7 @@ InputInterval run(const Costs& costs) {
           .images = kBatches * kBatch,
           .wall = Clock::now() - begin,
           .waited = done.consumer_wait,
+          // A device would measure these two.
           .computed = kBatches * kBatch * costs.device,
           .copied = kBatches * kBatch * costs.copy,
           .copied_bytes = 1,

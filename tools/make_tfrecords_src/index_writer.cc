@@ -1,6 +1,5 @@
 #include "tools/make_tfrecords_src/index_writer.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <ostream>
 #include <system_error>
@@ -15,21 +14,17 @@ namespace bench {
 namespace fs = std::filesystem;
 
 std::vector<std::string> shards_in(const std::string& folder, const std::string& option) {
-  std::error_code error;
-  std::vector<std::string> shards;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (is_shard_name(entry.path().filename().string())) {
-      shards.push_back(entry.path());
-    }
+  if (std::error_code error; !fs::is_directory(folder, error)) {
+    throw UsageError(fmt::format("--{}={}: {}", option, folder,
+                                 error ? error.message() : "this is not a folder"));
   }
-  if (error) {
-    throw UsageError(fmt::format("--{}={}: {}", option, folder, error.message()));
-  }
+  std::vector<std::string> shards = list_shards(folder, shard_prefix(/*training=*/true));
+  const auto validation = list_shards(folder, shard_prefix(/*training=*/false));
+  shards.insert(shards.end(), validation.begin(), validation.end());
   if (shards.empty()) {
     throw UsageError(fmt::format("--{}={}: the folder has no train-*-of-* and no validation-*-of-*",
                                  option, folder));
   }
-  std::sort(shards.begin(), shards.end());
   return shards;
 }
 
@@ -46,8 +41,8 @@ void write_indexes(const std::vector<std::string>& shards, const std::string& in
     AtomicFile(record_index_path(index_dir, shard), "index").write(record_index_text(found));
     records += found.size();
   }
-  progress << fmt::format("{} indexes of {} records are in {}\n", shards.size(), records,
-                          index_dir);
+  progress << fmt::format("wrote {} index{} ({} records) to {}\n", shards.size(),
+                          shards.size() == 1 ? "" : "es", records, index_dir);
 }
 
 }  // namespace bench

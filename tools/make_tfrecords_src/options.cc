@@ -36,8 +36,9 @@ constexpr std::array kOptions = {
                       "--index_dir alone, make their indexes"},
     Option{.name = "index_dir",
            .value = "DIR",
-           .meaning = "folder for an index of each shard, as DALI's tfrecord2idx makes them, for "
-                      "bench --index_dir"},
+           .meaning =
+               "folder for an index of each shard, in the format of DALI's tfrecord2idx, for "
+               "bench --index_dir"},
     Option{.name = "overwrite",
            .meaning = "replace the shards in the output folder, and remove others"},
 };
@@ -69,6 +70,7 @@ void check_rewriting(const Arguments& arguments, bool seekable) {
 void print_usage(std::ostream& out) {
   out << fmt::format(
       "make_tfrecords --output_dir=DIR [options] [SOURCE]\n"
+      "make_tfrecords --from_tfrecords=DIR --index_dir=DIR\n"
       "\n"
       "Write TFRecord shards in ImageNet format for training and validation, and labels.txt.\n"
       "SOURCE is a folder of class folders with JPEGs, or a folder with the four idx files of\n"
@@ -108,6 +110,12 @@ MakeOptions parse_options(std::span<const std::string> words) {
       .from_tfrecords = arguments.text("from_tfrecords"),
       .index_dir = arguments.text("index_dir"),
   };
+  if (arguments.has("index_dir") && options.index_dir.empty()) {
+    throw UsageError("--index_dir is empty; give a folder for the indexes");
+  }
+  if (options.overwrite && options.output_dir.empty()) {
+    throw UsageError("--overwrite has no effect without --output_dir; indexes are always replaced");
+  }
   if (arguments.has("from_tfrecords")) {
     check_rewriting(arguments, options.seekable);
   }

@@ -42,7 +42,7 @@ few='--data_dir=data --image_size=28 --batch_size=2 --seconds=0.05 --repeats=2 -
   says result.json '"threads": 2'
   run 0 $few --threads=1 --subset=validation --output=u8 --stage=parse --result_file=-
   says out '"stage": "parse"'
-  run 0 $few --threads=1,2,4 --checksum=3
+  run 0 --data_dir=data --image_size=28 --batch_size=2 --shuffle_buffer=4 --threads=1,2,4 --checksum=3
   [ "$(wc -l <out) $(sed 's/.*: //' out | sort -u | wc -l)" = '3 1' ] ||
     { echo "FAILED  checksums differ: $(cat out)" && failures=1; }
   run 0 $few --threads=1,1

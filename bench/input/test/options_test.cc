@@ -58,6 +58,8 @@ TEST(InputOptions, AreRefusedWithTheAcceptedValues) {
               HasSubstr("--stage: has no effect on cifar10"));
   EXPECT_THAT(refused({"--data_dir=/", "--result_file=/x.json"}),
               HasSubstr("is in the folder that --data_dir reads"));
+  EXPECT_THAT(refused({"--data_dir=/", "--checksum=3", "--stage=read"}), HasSubstr("omit --stage"));
+  EXPECT_THAT(refused({"--data_dir=/", "--index_dir="}), HasSubstr("--index_dir is empty"));
   EXPECT_THAT(refused({"--data_dir=/", "--seconds=0"}), HasSubstr("--seconds"));
 }
 

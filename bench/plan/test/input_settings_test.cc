@@ -68,9 +68,15 @@ TEST(InputSettings, ScaleEachChannelAsAsked) {
         "--pixel_mean=nan,2,3", "--pixel_std=0,1,1"}) {
     EXPECT_THAT(settings_refusal(arguments(flag)), HasSubstr("give three numbers from"));
   }
-  auto both = arguments("--ml_perf");
-  both.emplace_back("--pixel_std=1,1,1");
-  EXPECT_THAT(settings_refusal(both), HasSubstr("--pixel_std cannot be combined with --ml_perf"));
+  EXPECT_THAT(settings_refusal(arguments("--pixel_std=0.2,0.2,0.3")),
+              HasSubstr("all values are below 1; multiply them by 255"));
+  for (const std::string_view flag :
+       {"--ml_perf", "--input_preprocessor=official_models_imagenet"}) {
+    auto both = arguments(flag);
+    both.emplace_back("--pixel_std=1,1,1");
+    EXPECT_THAT(settings_refusal(both),
+                HasSubstr(fmt::format("--pixel_std cannot be combined with {}", flag)));
+  }
 }
 
 TEST(InputSettings, SendPixelsToTheDeviceAndReportRounding) {

@@ -44,6 +44,22 @@ TEST(Prepare, MakesWhatTheStepsNeedAndPrintsTheLinesBeforeThem) {
   EXPECT_EQ(begun.file.record().workload.backend, "reference");
 }
 
+TEST(InputThreads, AreWithinTheQuotaUnlessTheirNumberIsGiven) {
+  const SmallRun small;
+  small.system().write("/proc/self/mountinfo",
+                       "29 22 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n");
+  small.system().write("/proc/self/cgroup", "0::/\n");
+  small.system().write("/sys/fs/cgroup/cpu.max", "50000 100000\n");
+  RunSettings settings = small.settings();
+  const auto threads = [&](int given) {
+    settings.workload.input.dataset = DatasetOptions{.data_dir = "", .num_threads = given};
+    return with_input_threads(settings, small.host).workload.input.dataset->num_threads;
+  };
+  EXPECT_EQ(processors_within_quota(small.host), 1);
+  EXPECT_EQ(threads(0), small.host.processors.size() > 1 ? 1 : 0);
+  EXPECT_EQ(threads(5), 5);
+}
+
 TEST(Prepare, HasNoStrategyForARunThatLearnsNothing) {
   SmallRun small({"--forward_only"});
   Begun begun = small.begin();

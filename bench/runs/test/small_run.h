@@ -21,6 +21,8 @@ class SmallRun {
 
   Begun begin() { return begin_run({.settings = settings_, .parsed = parsed_}, host); }
   RunOutcome run() { return run_once({.settings = settings_, .parsed = parsed_}, host); }
+  [[nodiscard]] const FakeSystem& system() const { return system_; }
+  [[nodiscard]] const RunSettings& settings() const { return settings_; }
   /// Makes standard output unwritable.
   void close_output() { out_.setstate(std::ios::badbit); }
   [[nodiscard]] std::string out() const { return out_.str(); }

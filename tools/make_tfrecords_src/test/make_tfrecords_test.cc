@@ -299,6 +299,9 @@ TEST(MakeTfrecords, RefusesOptionsThatConflictWithFromTfrecords) {
   };
   EXPECT_THAT(refusal({from, to}), HasSubstr("--from_tfrecords needs --seekable and"));
   EXPECT_THAT(refusal({from, to, "--index_dir=x"}), HasSubstr("--index_dir alone"));
+  EXPECT_THAT(refusal({from, "--index_dir="}), HasSubstr("--index_dir is empty"));
+  EXPECT_THAT(refusal({from, "--index_dir=x", "--overwrite"}),
+              HasSubstr("--overwrite has no effect"));
   EXPECT_THAT(refusal({from, "--seekable"}), HasSubstr("--output_dir is missing"));
   EXPECT_THAT(refusal({from, to, "--seekable"}), HasSubstr("no train-*-of-*"));
   EXPECT_THAT(refusal({from, to, "--seekable", "photos"}), HasSubstr("omit 'photos'"));
@@ -320,7 +323,7 @@ TEST(MakeTfrecords, MakesIndexesOfNewAndOldShards) {
   const Result result = run({"--output_dir=" + output.path().string(), "--shards=3",
                              "--index_dir=" + made, source.path()});
   ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("4 indexes of 20 records are in " + made));
+  EXPECT_THAT(result.err, HasSubstr("wrote 4 indexes (20 records) to " + made));
   const std::string again = indexes.file("again");
   ASSERT_EQ(run({"--from_tfrecords=" + output.path().string(), "--index_dir=" + again}).status, 0);
   EXPECT_EQ(names_in(made), (std::vector<std::string>{
