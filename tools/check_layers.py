@@ -87,6 +87,7 @@ MAY_INCLUDE = {
     "bench/input/": ("models/base/", "pipeline/", "results/record/statistics.h", "bench/terminal/interrupt.h",
                      "bench/terminal/text_table.h", "bench/input/"),
     "tools/": ("models/base/", "pipeline/", "tools/"),
+    "tools/make_tfrecords_src/": ("models/base/", "pipeline/", "bench/terminal/interrupt.h", "tools/"),
     "tools/with_amx_src/": ("kernels/cpu/cpu_isa.h", "tools/with_amx_src/"),
     "tools/with_isa_src/": ("kernels/cpu/cpu_isa.h", "tools/with_isa_src/"),
 }

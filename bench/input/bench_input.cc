@@ -36,7 +36,8 @@ int run(std::span<const std::string> words) {
   if (!options.result_file.empty()) {
     file.emplace(options.result_file);
   }
-  const InterruptGuard interrupt;
+  const InterruptGuard interrupt(
+      {.ending = "bench_input ends after the current batch", .lost = "results"});
   std::vector<InputResult> results;
   for (const int threads : options.threads) {
     const auto tell = [&](int repeat) {

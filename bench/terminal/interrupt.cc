@@ -81,12 +81,11 @@ void note(int signal) {
   errno = saved_errno;
 }
 
-void compose(Notice& notice, const Guarded& guarded_signal, std::string_view before) {
-  std::string text = fmt::format(
-      "{}{}: the run ends after the current step, or during set-up after the current part.", before,
-      guarded_signal.name);
+void compose(Notice& notice, const Guarded& guarded_signal, const InterruptOptions& options) {
+  std::string text =
+      fmt::format("{}{}: {}.", options.before_notice, guarded_signal.name, options.ending);
   if (guarded_signal.insists) {
-    text += " Send it again to end at once, without a record.";
+    text += fmt::format(" Send it again to end at once, without {}.", options.lost);
   }
   text += "\n";
   notice.size = std::min(text.size(), notice.text.size());
@@ -114,7 +113,7 @@ InterruptGuard::InterruptGuard(const InterruptOptions& options) {
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   for (std::size_t i = 0; i < kGuarded.size(); ++i) {
-    compose(notices[i], kGuarded[i], options.before_notice);
+    compose(notices[i], kGuarded[i], options);
     set_action(kGuarded[i].signal, nullptr, &old_[i]);
     if (old_[i].sa_handler != SIG_IGN) {
       set_action(kGuarded[i].signal, &action, nullptr);

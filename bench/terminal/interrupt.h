@@ -13,6 +13,10 @@ namespace bench {
 struct InterruptOptions {
   /// Receives the answer to the first signal; the write waits as long as its reader does.
   int notice_fd = STDERR_FILENO;
+  /// The answer says when the program ends, and what a second signal loses.
+  std::string_view ending =
+      "the run ends after the current step, or during set-up after the current part";
+  std::string_view lost = "a record";
   /// Written before the answer, to remove a progress line from a terminal.
   std::string_view before_notice = {};
   /// The same signal within this time counts as the first one: timeout(1) sends it twice.

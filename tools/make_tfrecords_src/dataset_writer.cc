@@ -175,6 +175,7 @@ void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& pro
       writers.push_back(std::make_unique<TfRecordWriter>(fs::path(options.output_dir) / name));
     }
     for (std::size_t i = 0; i < subset.images->size(); ++i) {
+      stop_if(options.interrupted);
       const SourceImage& image = (*subset.images)[i];
       const std::string& name = set.class_names.at(static_cast<std::size_t>(image.label - 1));
       writers[first + i % static_cast<std::size_t>(subset.shards)]->write(

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pipeline/formats/tfrecord_writer.h"
+#include "tools/make_tfrecords_src/interrupted.h"
 #include "tools/make_tfrecords_src/source_set.h"
 
 namespace bench {
@@ -17,6 +18,7 @@ struct WriteOptions {
   int validation_shards = 2;
   bool overwrite = false;  ///< allow an output folder that is not empty
   bool seekable = false;   ///< rewrite JPEGs, see pipeline/formats/jpeg_rewriter.h
+  IsInterrupted interrupted = {};
 };
 
 /// Creates the output folder, and removes temporary shards of programs that no longer run. Throws
@@ -36,7 +38,7 @@ std::string seekable_text(std::size_t seekable, std::size_t all);
 /// everything is written. With `overwrite`, replaces or removes shards of an earlier run. Reports
 /// progress to `progress`.
 /// Throws UsageError for a folder that is not empty or more shards than images, DataError for an
-/// invalid JPEG, and WriteError.
+/// invalid JPEG, WriteError, and Interrupted.
 void write_dataset(SourceSet set, const WriteOptions& options, std::ostream& progress);
 
 }  // namespace bench

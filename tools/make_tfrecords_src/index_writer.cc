@@ -29,7 +29,7 @@ std::vector<std::string> shards_in(const std::string& folder, const std::string&
 }
 
 void write_indexes(const std::vector<std::string>& shards, const std::string& index_dir,
-                   std::ostream& progress) {
+                   std::ostream& progress, const IsInterrupted& interrupted) {
   std::error_code error;
   fs::create_directories(index_dir, error);
   if (error) {
@@ -37,6 +37,7 @@ void write_indexes(const std::vector<std::string>& shards, const std::string& in
   }
   std::size_t records = 0;
   for (const std::string& shard : shards) {
+    stop_if(interrupted);
     const auto found = find_records(shard);
     AtomicFile(record_index_path(index_dir, shard), "index").write(record_index_text(found));
     records += found.size();

@@ -45,18 +45,20 @@ SourceSet read_source(const MakeOptions& options) {
 }
 
 /// Makes the indexes of the shards that were written, or of those that were given.
-void make_indexes(const MakeOptions& options, std::ostream& progress) {
+void make_indexes(const MakeOptions& options, std::ostream& progress,
+                  const IsInterrupted& interrupted) {
   if (!options.index_dir.empty()) {
     const bool written = !options.output_dir.empty();
     write_indexes(written ? shards_in(options.output_dir, "output_dir")
                           : shards_in(options.from_tfrecords, "from_tfrecords"),
-                  options.index_dir, progress);
+                  options.index_dir, progress, interrupted);
   }
 }
 
 }  // namespace
 
-int make_tfrecords(std::span<const std::string> words, std::ostream& out, std::ostream& err) {
+int make_tfrecords(std::span<const std::string> words, std::ostream& out, std::ostream& err,
+                   const IsInterrupted& interrupted) {
   try {
     const MakeOptions options = parse_options(words);
     if (options.help) {
@@ -65,9 +67,10 @@ int make_tfrecords(std::span<const std::string> words, std::ostream& out, std::o
     }
     if (!options.from_tfrecords.empty()) {
       if (options.seekable) {
-        rewrite_shards(options.from_tfrecords, options.output_dir, options.overwrite, err);
+        rewrite_shards(options.from_tfrecords, options.output_dir, options.overwrite, err,
+                       interrupted);
       }
-      make_indexes(options, err);
+      make_indexes(options, err, interrupted);
       return 0;
     }
     SourceSet set = read_source(options);
@@ -83,10 +86,14 @@ int make_tfrecords(std::span<const std::string> words, std::ostream& out, std::o
                    .shards = options.shards,
                    .validation_shards = options.validation_shards,
                    .overwrite = options.overwrite,
-                   .seekable = options.seekable},
+                   .seekable = options.seekable,
+                   .interrupted = interrupted},
                   err);
-    make_indexes(options, err);
+    make_indexes(options, err, interrupted);
     return 0;
+  } catch (const Interrupted&) {
+    err << "make_tfrecords: interrupted; incomplete files are removed\n";
+    return kInterruptedStatus;
   } catch (const UsageError& error) {
     err << "make_tfrecords: " << printable(error.what()) << '\n';
     return kUsageStatus;

@@ -50,10 +50,12 @@ fs::path name_of_copy(const fs::path& shard) {
 /// Takes shards until none is left or one failed. Any number of threads may run it.
 class Rewriting {
  public:
-  Rewriting(std::vector<fs::path> shards, std::string output_dir, std::ostream& progress)
+  Rewriting(std::vector<fs::path> shards, std::string output_dir, std::ostream& progress,
+            IsInterrupted interrupted)
       : shards_(std::move(shards)),
         output_dir_(std::move(output_dir)),
         progress_(progress),
+        interrupted_(std::move(interrupted)),
         writers_(shards_.size()) {}
 
   void run() {
@@ -95,6 +97,7 @@ class Rewriting {
     std::size_t images = 0;
     std::size_t rewritten = 0;
     while (const auto record = reader.next()) {
+      stop_if(interrupted_);
       bool seekable = false;
       try {
         writer.write(rewrite_record(*record, scanner, seekable));
@@ -118,6 +121,7 @@ class Rewriting {
   const std::vector<fs::path> shards_;
   const std::string output_dir_;
   std::ostream& progress_;
+  const IsInterrupted interrupted_;
   std::vector<std::unique_ptr<TfRecordWriter>> writers_;  ///< of the shards
   std::mutex mutex_;
   std::size_t next_ = 0;
@@ -130,7 +134,7 @@ class Rewriting {
 }  // namespace
 
 void rewrite_shards(const std::string& folder, const std::string& output_dir, bool overwrite,
-                    std::ostream& progress) {
+                    std::ostream& progress, const IsInterrupted& interrupted) {
   const std::vector<std::string> found = shards_in(folder, "from_tfrecords");
   std::vector<fs::path> shards(found.begin(), found.end());
   std::error_code error;
@@ -140,7 +144,7 @@ void rewrite_shards(const std::string& folder, const std::string& output_dir, bo
   prepare_folder(output_dir, overwrite);
   const auto threads =
       std::min(shards.size(), static_cast<std::size_t>(std::max(usable_processors(), 1)));
-  Rewriting rewriting(std::move(shards), output_dir, progress);
+  Rewriting rewriting(std::move(shards), output_dir, progress, interrupted);
   {
     std::vector<std::jthread> workers;
     for (std::size_t i = 0; i < threads; ++i) {

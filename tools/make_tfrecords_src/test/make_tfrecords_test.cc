@@ -274,6 +274,19 @@ TEST(MakeTfrecords, RewritesAllShardsOrNone) {
   EXPECT_EQ(names_in(output.path()).size(), 2U) << "the shards and labels of before are removed";
 }
 
+TEST(MakeTfrecords, LeavesNothingIfItIsInterrupted) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  draw_class_folders(source);
+  std::ostringstream out;
+  std::ostringstream err;
+  int left = 10;
+  const std::vector<std::string> words{"--output_dir=" + output.path().string(), source.path()};
+  EXPECT_EQ(make_tfrecords(words, out, err, [&] { return --left < 0; }), kInterruptedStatus);
+  EXPECT_THAT(err.str(), HasSubstr("make_tfrecords: interrupted; incomplete files are removed"));
+  EXPECT_TRUE(fs::is_empty(output.path()));
+}
+
 TEST(MakeTfrecords, RemovesWhatAKilledRunLeft) {
   const TemporaryFolder source;
   const TemporaryFolder output;
