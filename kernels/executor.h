@@ -73,7 +73,8 @@ class Executor {
   void begin_ahead();
   void take_ahead();
   /// The time of the transfers since the last call, on the device's clock; 0 if the device shares
-  /// the host's memory. The runs that see their data must be complete.
+  /// the host's memory. The runs that see their data must be complete. The first call returns 0 and
+  /// begins to time them.
   [[nodiscard]] std::chrono::nanoseconds transfer_time();
   /// The same with the caller's memory on the device; a run uses the contents at its beginning.
   void place(Input input, void* device);

@@ -327,7 +327,8 @@ class Session {
     nanoseconds transfers{};
     for (std::int64_t run = 0; run < runs_; ++run) {
       compute(number, run);
-      transfers += tower.executor().transfer_time();
+      transfers +=
+          settings_.workload.input.dataset ? tower.executor().transfer_time() : nanoseconds(0);
       runs[static_cast<std::size_t>(run)] = read_outcome(tower.executor());
     }
     outcomes_[place] = mean_outcome(runs);

@@ -10,6 +10,7 @@
 #include "models/base/errors.h"
 
 namespace bench {
+
 std::optional<InputInterval> input_interval(const RunSettings& settings,
                                             const SessionResult& session) {
   if (!settings.workload.input.dataset || session.own_steps == 0 || session.wall.count() <= 0) {

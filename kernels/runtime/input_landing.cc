@@ -23,10 +23,12 @@ void InputLanding::bring(std::size_t buffer, std::span<const std::byte> host, co
     copies_->wait(*landed.taken);
   }
   std::byte* const place = memory_->data() + planned.offset;
-  copies_->record(*landed.begun);
+  if (timed_) {
+    copies_->record(*landed.begun);
+    landed.is_new = true;
+  }
   copies_->upload(host, place);
   copies_->record(*landed.arrived);
-  landed.is_new = true;
   const Arrival arrival{.landed = &landed,
                         .from = {.data = place, .bytes = host.size()},
                         .to = to,
@@ -47,6 +49,7 @@ void InputLanding::take() {
 }
 
 std::chrono::nanoseconds InputLanding::transfer_time() {
+  timed_ = true;
   std::chrono::nanoseconds total{};
   for (auto& [buffer, landed] : landed_) {
     if (std::exchange(landed.is_new, false)) {

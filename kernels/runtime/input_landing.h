@@ -36,7 +36,7 @@ class InputLanding {
   void begin_ahead() { ahead_ = true; }
   void take();
   /// The time of the transfers since the last call, on the device's clock. Work of `kernels` that
-  /// took their data must be complete.
+  /// took their data must be complete. The first call returns 0 and begins to time them.
   [[nodiscard]] std::chrono::nanoseconds transfer_time();
 
  private:
@@ -66,6 +66,7 @@ class InputLanding {
   std::unique_ptr<DeviceMemory> memory_;
   std::map<std::size_t, Landed> landed_;
   bool ahead_ = false;
+  bool timed_ = false;
   std::vector<Arrival> ahead_arrivals_;
   /// Destroyed first: nothing above may be freed while work is pending.
   std::unique_ptr<Stream> copies_;

@@ -175,12 +175,12 @@ TEST(FarNetwork, AddsUpTheTimeOfItsTransfers) {
   constexpr std::chrono::milliseconds kDelay{5};
   const auto far = make_far_backend(make_reference_backend(), {.upload_delay = kDelay});
   train_a_step(*far, {.at_the_end = [&](Executor& executor) {
-    EXPECT_GE(executor.transfer_time(), 3 * kDelay) << "labels, scale, step";
-    EXPECT_EQ(executor.transfer_time().count(), 0);
+    EXPECT_EQ(executor.transfer_time().count(), 0) << "not timed yet";
     const std::vector<std::int32_t> labels(kBatch, 1);
     executor.feed(executor.input("labels"), std::as_bytes(std::span(labels)));
     executor.run();
     EXPECT_GE(executor.transfer_time(), kDelay);
+    EXPECT_EQ(executor.transfer_time().count(), 0) << "nothing came since";
   }});
   const auto near = make_reference_backend();
   train_a_step(*near, {.at_the_end = [&](Executor& executor) {

@@ -3,22 +3,13 @@
 
 #include <fstream>
 
-#include "bench/flags/test/usage_error.h"
-#include "bench/plan/resolve_settings.h"
+#include "bench/plan/test/settings_for.h"
 #include "models/base/test/scratch_folder.h"
 
 namespace bench {
 namespace {
 
 using testing::HasSubstr;
-
-RunSettings settings_for(const std::vector<std::string_view>& arguments) {
-  return resolve_settings(parse(arguments));
-}
-
-std::string settings_refusal(const std::vector<std::string_view>& arguments) {
-  return usage_error([&] { settings_for(arguments); });
-}
 
 TEST(InputSettings, RefusePixelsThatTheDeviceCannotNormalize) {
   const ScratchFolder folder;

@@ -8,10 +8,10 @@
 #include <fstream>
 
 #include "bench/flags/table.h"
-#include "bench/flags/test/usage_error.h"
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
 #include "bench/plan/precision.h"
+#include "bench/plan/test/settings_for.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/base/test/scratch_folder.h"
 #include "models/ir/op.h"
@@ -22,14 +22,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-RunSettings settings_for(const std::vector<std::string_view>& arguments) {
-  return resolve_settings(parse(arguments));
-}
-
-std::string settings_refusal(const std::vector<std::string_view>& arguments) {
-  return usage_error([&] { settings_for(arguments); });
-}
 
 TEST(Settings, FillInTheModelsAndTheDatasetsDefaults) {
   const RunSettings settings = settings_for({"--model=resnet50"});
