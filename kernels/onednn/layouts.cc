@@ -36,7 +36,7 @@ std::string describe(const dnnl::memory::desc& desc) {
 
 const std::map<std::string, Tag>& named_tags() {
   static const std::map<std::string, Tag> kTags{
-      {"x", Tag::a},       {"nc", Tag::ab},           {"nchw", Tag::abcd},
+      {"x", Tag::a},       {"nc", Tag::ab},           {"ncw", Tag::abc},      {"nchw", Tag::abcd},
       {"nhwc", Tag::acdb}, {"nChw16c", Tag::aBcd16b}, {"nChw8c", Tag::aBcd8b}};
   return kTags;
 }
@@ -103,7 +103,10 @@ Layout LayoutTable::remember(const TensorType& type, const dnnl::memory::desc& d
   for (const auto& [name, tag] : named_tags()) {
     const auto extents = dims(type.shape);
     const auto rank = extents.size();
-    const bool fits = name == "x" ? rank == 1 : name == "nc" ? rank == 2 : rank == 4;
+    const bool fits = name == "x"     ? rank == 1
+                      : name == "nc"  ? rank == 2
+                      : name == "ncw" ? rank == 3
+                                      : rank == 4;
     if (fits && dnnl::memory::desc(extents, data_type(type.dtype), tag) == desc) {
       return Layout(name);
     }

@@ -16,6 +16,7 @@
 #include "kernels/onednn/makers.h"
 #include "kernels/onednn/primitive_kernel.h"
 #include "kernels/onednn/quantized.h"
+#include "kernels/onednn/rnn.h"
 #include "kernels/onednn/tile_order.h"
 #include "kernels/onednn/vector_kernel.h"
 #include "kernels/onednn/winograd.h"
@@ -23,6 +24,7 @@
 #include "kernels/runtime/host_stream.h"
 #include "models/base/errors.h"
 #include "models/ops/ops.h"
+#include "models/ops/rnn.h"
 
 namespace bench {
 namespace onednn {
@@ -107,6 +109,9 @@ class OnednnBackend final : public Backend {
       if (const std::string why = type.opaque ? "" : why_not(type.dtype); !why.empty()) {
         return no(why);
       }
+    }
+    if (node.op == &kRnn || node.op == &kRnnBackward) {
+      return supports_rnn(graph, node);
     }
     return supports_epilogue(node);
   }

@@ -11,6 +11,7 @@
 #include "models/ops/activation.h"
 #include "models/ops/cast.h"
 #include "models/ops/pool.h"
+#include "models/ops/rnn.h"
 #include "models/passes/graph_copy.h"
 #include "models/passes/mixed_precision.h"
 
@@ -303,7 +304,8 @@ bool has_parts(const KernelCase& kernel_case) {
                   .inputs = {},
                   .outputs = {}};
   const OpDef* const op = kernel_case.op;
-  return op == &kActivation || (op != nullptr && op->fused != nullptr && op->fused(node));
+  return op == &kActivation || op == &kRnn ||
+         (op != nullptr && op->fused != nullptr && op->fused(node));
 }
 
 /// The allowed difference of a result.

@@ -7,6 +7,7 @@
 #include "models/base/errors.h"
 #include "models/ops/conv2d.h"
 #include "models/ops/quantized.h"
+#include "models/ops/rnn.h"
 
 namespace bench {
 
@@ -50,6 +51,10 @@ std::string Conformance::left_out() const {
   }
   const OpDef* op = kernel_case().op;
   if (op == &kQuantizedConv2d || op == &kQuantizedFullyConnected) {
+    return device().supports(graph, graph.nodes()[0]).why_not;
+  }
+  if (op == &kRnn &&
+      (kernel_case().attributes.as<RnnAttributes>().lengths || dtype() == DType::f16)) {
     return device().supports(graph, graph.nodes()[0]).why_not;
   }
   const auto values = graph.values();
@@ -100,6 +105,29 @@ TEST_P(Conformance, MatchesTheReferenceWithWeightsInVariables) {
     GTEST_SKIP() << why;
   }
   expect_reference_results(Weights::variables);
+}
+
+/// Without a gradient, a kernel need not write the opaque output that its backward reads.
+TEST_P(Conformance, MatchesTheReferenceInInference) {
+  CaseOptions inference = options(Weights::inputs);
+  inference.gradients = false;
+  const Graph graph = case_graph(kernel_case(), inference);
+  if (std::ranges::none_of(graph.values(), [](const Value& value) { return value.type.opaque; })) {
+    return;
+  }
+  if (const std::string why = left_out(); !why.empty()) {
+    GTEST_SKIP() << why;
+  }
+  SCOPED_TRACE(how_to_repeat());
+  const CaseData data = rounded(kernel_case(), dtype(), draw_case_data(kernel_case(), test_seed()));
+  const auto oracle = make_reference_backend();
+  const CaseOutputs expected =
+      CaseRunner(kernel_case(), {.dtype = DType::f64, .gradients = false}, *oracle).run(data);
+  CaseRunner runner(kernel_case(), inference, device());
+  const CaseOutputs actual = runner.run(data);
+  EXPECT_EQ(compare(kernel_case(), precision(runner, "out0"), Result::output, actual.at("out0"),
+                    expected.at("out0")),
+            "");
 }
 
 TEST_P(Conformance, RepeatsBitForBit) {

@@ -1,7 +1,7 @@
 #include "kernels/cuda/backend/support.h"
 
 #include "kernels/cuda/ops/layers.h"
-#include "kernels/cuda/ops/quantized.h"
+#include "kernels/cuda/ops/refused.h"
 #include "models/base/errors.h"
 
 namespace bench::cuda {

@@ -8,13 +8,13 @@
 
 namespace bench {
 
-/// A GPU for the suite, emulated or not, without the cases in int8, for which it has no kernels.
+/// A GPU for the suite, emulated or not, without the cases for which it has no kernels.
 inline BackendUnderTest gpu_under_test(std::string name,
                                        std::function<std::unique_ptr<Backend>()> make) {
   return {.name = std::move(name),
           .make = std::move(make),
           .lacks = {"quantize", "dequantize", "quantized_add", "quantized_conv2d",
-                    "quantized_fully_connected", "quantized_spatial_mean"},
+                    "quantized_fully_connected", "quantized_spatial_mean", "rnn"},
           .lacks_quanta = true};
 }
 

@@ -1,13 +1,17 @@
-#include "kernels/cuda/ops/quantized.h"
+#include "kernels/cuda/ops/refused.h"
 
 #include "kernels/cuda/device/context.h"
+#include "models/ops/rnn.h"
 
 namespace bench::cuda {
 
 // Ops on u8 and s8 are not supported here; ops that pass quanta through support only floating
 // types.
 std::string why_not(const OpDef& op) {
-  return op.quanta == Quanta::own ? "int8 runs only on the CPU (oneDNN)" : "";
+  if (op.quanta == Quanta::own) {
+    return "int8 runs only on the CPU (oneDNN)";
+  }
+  return &op == &kRnn || &op == &kRnnBackward ? "RNN layers run only on the CPU (oneDNN)" : "";
 }
 
 #define BENCH_REFUSED_OP(name)                                                                    \
@@ -21,6 +25,8 @@ BENCH_REFUSED_OP(quantized_add)
 BENCH_REFUSED_OP(quantized_conv2d)
 BENCH_REFUSED_OP(quantized_fully_connected)
 BENCH_REFUSED_OP(quantized_spatial_mean)
+BENCH_REFUSED_OP(rnn)
+BENCH_REFUSED_OP(rnn_backward)
 #undef BENCH_REFUSED_OP
 
 }  // namespace bench::cuda

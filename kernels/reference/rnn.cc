@@ -1,0 +1,334 @@
+#include "models/ops/rnn.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/reference/operations.h"
+
+namespace bench::reference {
+namespace {
+
+using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Columns = Eigen::Block<Rows, Eigen::Dynamic, Eigen::Dynamic, false>;
+
+/// The inputs of a layer, and its extents.
+struct Layer {
+  Layer(const RnnAttributes& attributes, std::span<const Tensor> in)
+      : cell(attributes.cell),
+        x(in[0]),
+        w_x(in[1]),
+        w_h(in[2]),
+        b_x(in[3]),
+        b_h(attributes.hidden_bias ? &in[4] : nullptr),
+        lengths(attributes.lengths ? &in[attributes.hidden_bias ? 5 : 4] : nullptr),
+        steps(x.shape[0]),
+        batch(x.shape[1]),
+        directions(w_x.shape[0]),
+        gates(w_x.shape[1]),
+        units(w_x.shape[2]) {}
+
+  /// The rows of step t of a sequence: N by its elements.
+  [[nodiscard]] Matrix at(const Tensor& sequence, std::int64_t t) const {
+    const std::int64_t width = sequence.shape[2];
+    return {sequence.data + t * batch * width, batch, width};
+  }
+  /// The weights or their gradients of a direction: G * H rows.
+  [[nodiscard]] Matrix of(const Tensor& weights, std::int64_t direction) const {
+    const std::int64_t rows = gates * units;
+    const std::int64_t width = weights.shape[3];
+    return {weights.data + direction * rows * width, rows, width};
+  }
+  /// A bias or its gradient of a direction, as one row.
+  [[nodiscard]] Matrix bias_of(const Tensor& bias, std::int64_t direction) const {
+    return {bias.data + direction * gates * units, 1, gates * units};
+  }
+  [[nodiscard]] bool active(std::int64_t t, std::int64_t n) const {
+    return lengths == nullptr || static_cast<double>(t) < (*lengths)[n];
+  }
+  /// The step that a direction computes as number i.
+  [[nodiscard]] std::int64_t step(std::int64_t direction, std::int64_t i) const {
+    return direction == 0 ? i : steps - 1 - i;
+  }
+  [[nodiscard]] Columns gate(Rows& all, std::int64_t index) const {
+    return all.middleCols(index * units, units);
+  }
+
+  RnnCell cell;
+  const Tensor& x;
+  const Tensor& w_x;
+  const Tensor& w_h;
+  const Tensor& b_x;
+  const Tensor* b_h;
+  const Tensor* lengths;
+  std::int64_t steps;
+  std::int64_t batch;
+  std::int64_t directions;
+  std::int64_t gates;
+  std::int64_t units;
+};
+
+struct State {
+  Rows h;
+  Rows c;
+};
+
+/// What the backward needs of a step.
+struct Step {
+  State before;
+  /// The gates after their functions; N x G*H.
+  Rows gates;
+  /// w_h h + b_h.
+  Rows hidden;
+  /// Also for sequences that have ended.
+  State after;
+};
+
+template <class Values>
+auto sigmoid(const Values& x) {
+  return 1 / (1 + (-x.array()).exp());
+}
+
+/// Everything after the gates z and r of a GRU.
+void finish_gru(const Layer& layer, std::int64_t direction, const Rows& given, Step& step) {
+  const auto h = step.before.h.array();
+  const auto z = layer.gate(step.gates, 0).array();
+  const auto r = layer.gate(step.gates, 1).array();
+  auto n = layer.gate(step.gates, 2);
+  const auto a_n = given.middleCols(2 * layer.units, layer.units).array();
+  if (layer.cell == RnnCell::gru_reset_after) {
+    n = (a_n + r * layer.gate(step.hidden, 2).array()).tanh();
+  } else {
+    const auto w_hn = layer.of(layer.w_h, direction).bottomRows(layer.units);
+    Rows product = (r * h).matrix() * w_hn.transpose();
+    if (layer.b_h != nullptr) {
+      product.rowwise() += layer.bias_of(*layer.b_h, direction).row(0).tail(layer.units);
+    }
+    n = (a_n + product.array()).tanh();
+  }
+  step.after.h = z * h + (1 - z) * n.array();
+}
+
+Step advance(const Layer& layer, std::int64_t direction, std::int64_t t, State before) {
+  Step step{.before = std::move(before), .gates = {}, .hidden = {}, .after = {}};
+  Rows given = layer.at(layer.x, t) * layer.of(layer.w_x, direction).transpose();
+  given.rowwise() += layer.bias_of(layer.b_x, direction).row(0);
+  step.hidden = step.before.h * layer.of(layer.w_h, direction).transpose();
+  if (layer.b_h != nullptr) {
+    step.hidden.rowwise() += layer.bias_of(*layer.b_h, direction).row(0);
+  }
+  const Rows sum = given + step.hidden;
+  step.after.c = step.before.c;
+  switch (layer.cell) {
+    case RnnCell::relu:
+      step.gates = sum.cwiseMax(0);
+      step.after.h = step.gates;
+      break;
+    case RnnCell::tanh:
+      step.gates = sum.array().tanh();
+      step.after.h = step.gates;
+      break;
+    case RnnCell::lstm: {
+      step.gates = sigmoid(sum);
+      auto g = layer.gate(step.gates, 2);
+      g = sum.middleCols(2 * layer.units, layer.units).array().tanh();
+      step.after.c = layer.gate(step.gates, 1).array() * step.before.c.array() +
+                     layer.gate(step.gates, 0).array() * g.array();
+      step.after.h = layer.gate(step.gates, 3).array() * step.after.c.array().tanh();
+      break;
+    }
+    case RnnCell::gru_reset_before:
+    case RnnCell::gru_reset_after:
+      step.gates = sigmoid(sum);
+      finish_gru(layer, direction, given, step);
+      break;
+  }
+  return step;
+}
+
+/// All steps of a direction, in the order in which they are computed.
+std::vector<Step> run_forward(const Layer& layer, std::int64_t direction) {
+  std::vector<Step> steps;
+  State state{.h = Rows::Zero(layer.batch, layer.units), .c = Rows::Zero(layer.batch, layer.units)};
+  for (std::int64_t i = 0; i < layer.steps; ++i) {
+    const std::int64_t t = layer.step(direction, i);
+    steps.push_back(advance(layer, direction, t, state));
+    for (std::int64_t n = 0; n < layer.batch; ++n) {
+      if (layer.active(t, n)) {
+        state.h.row(n) = steps.back().after.h.row(n);
+        state.c.row(n) = steps.back().after.c.row(n);
+      }
+    }
+  }
+  return steps;
+}
+
+/// The gradients of one step: of w_x x + b_x, of w_h h + b_h, and of the state before it.
+struct StepGradient {
+  Rows given;
+  Rows hidden;
+  State before;
+};
+
+StepGradient lstm_gradient(const Layer& layer, Step& step, const State& after) {
+  StepGradient d{.given = Rows(layer.batch, layer.gates * layer.units), .hidden = {}, .before = {}};
+  const auto i = layer.gate(step.gates, 0).array();
+  const auto f = layer.gate(step.gates, 1).array();
+  const auto g = layer.gate(step.gates, 2).array();
+  const auto o = layer.gate(step.gates, 3).array();
+  const Eigen::ArrayXXd tanh_c = step.after.c.array().tanh();
+  const Eigen::ArrayXXd dc = after.c.array() + after.h.array() * o * (1 - tanh_c.square());
+  layer.gate(d.given, 0) = dc * g * i * (1 - i);
+  layer.gate(d.given, 1) = dc * step.before.c.array() * f * (1 - f);
+  layer.gate(d.given, 2) = dc * i * (1 - g.square());
+  layer.gate(d.given, 3) = after.h.array() * tanh_c * o * (1 - o);
+  d.before.c = dc * f;
+  d.hidden = d.given;
+  return d;
+}
+
+StepGradient gru_gradient(const Layer& layer, std::int64_t direction, Step& step, const Rows& dh) {
+  StepGradient d{.given = Rows(layer.batch, layer.gates * layer.units), .hidden = {}, .before = {}};
+  const auto h = step.before.h.array();
+  const auto z = layer.gate(step.gates, 0).array();
+  const auto r = layer.gate(step.gates, 1).array();
+  const auto n = layer.gate(step.gates, 2).array();
+  const Rows dn = dh.array() * (1 - z) * (1 - n.square());
+  layer.gate(d.given, 0) = dh.array() * (h - n) * z * (1 - z);
+  layer.gate(d.given, 2) = dn;
+  d.before.h = dh.array() * z;
+  if (layer.cell == RnnCell::gru_reset_after) {
+    layer.gate(d.given, 1) = dn.array() * layer.gate(step.hidden, 2).array() * r * (1 - r);
+    d.hidden = d.given;
+    layer.gate(d.hidden, 2).array() *= r;
+  } else {
+    const Rows product = dn * layer.of(layer.w_h, direction).bottomRows(layer.units);
+    layer.gate(d.given, 1) = product.array() * h * r * (1 - r);
+    d.before.h.array() += product.array() * r;
+    d.hidden = d.given;
+  }
+  return d;
+}
+
+StepGradient gradient_of(const Layer& layer, std::int64_t direction, Step& step,
+                         const State& after) {
+  StepGradient d;
+  switch (layer.cell) {
+    case RnnCell::relu:
+      d.given = after.h.array() * (step.gates.array() > 0).cast<double>();
+      d.hidden = d.given;
+      break;
+    case RnnCell::tanh:
+      d.given = after.h.array() * (1 - step.gates.array().square());
+      d.hidden = d.given;
+      break;
+    case RnnCell::lstm:
+      d = lstm_gradient(layer, step, after);
+      break;
+    case RnnCell::gru_reset_before:
+    case RnnCell::gru_reset_after:
+      d = gru_gradient(layer, direction, step, after.h);
+      break;
+  }
+  if (d.before.h.size() == 0) {
+    d.before.h = Rows::Zero(layer.batch, layer.units);
+  }
+  if (d.before.c.size() == 0) {
+    d.before.c = Rows::Zero(layer.batch, layer.units);
+  }
+  return d;
+}
+
+/// The gradients of a layer's inputs.
+struct LayerGradient {
+  const Tensor& x;
+  const Tensor& w_x;
+  const Tensor& w_h;
+  const Tensor& b_x;
+  const Tensor* b_h;
+};
+
+/// Adds those of one direction.
+void run_backward(const Layer& layer, std::int64_t direction, const Tensor& dy,
+                  const LayerGradient& gradient) {
+  std::vector<Step> steps = run_forward(layer, direction);
+  const auto w_h = layer.of(layer.w_h, direction);
+  const bool reset_before = layer.cell == RnnCell::gru_reset_before;
+  // The candidate of this GRU reads r * h instead of h.
+  const std::int64_t plain_rows = (layer.gates - (reset_before ? 1 : 0)) * layer.units;
+  State after{.h = Rows::Zero(layer.batch, layer.units), .c = Rows::Zero(layer.batch, layer.units)};
+  for (std::int64_t i = layer.steps - 1; i >= 0; --i) {
+    const std::int64_t t = layer.step(direction, i);
+    Step& step = steps[static_cast<std::size_t>(i)];
+    State total = after;
+    total.h += layer.at(dy, t).middleCols(direction * layer.units, layer.units);
+    StepGradient d = gradient_of(layer, direction, step, total);
+    d.before.h += d.hidden.leftCols(plain_rows) * w_h.topRows(plain_rows);
+    for (std::int64_t n = 0; n < layer.batch; ++n) {
+      if (layer.active(t, n)) {
+        after.h.row(n) = d.before.h.row(n);
+        after.c.row(n) = d.before.c.row(n);
+      } else {
+        d.given.row(n).setZero();
+        d.hidden.row(n).setZero();
+      }
+    }
+    layer.at(gradient.x, t) += d.given * layer.of(layer.w_x, direction);
+    layer.of(gradient.w_x, direction) += d.given.transpose() * layer.at(layer.x, t);
+    auto dw_h = layer.of(gradient.w_h, direction);
+    dw_h.topRows(plain_rows) += d.hidden.leftCols(plain_rows).transpose() * step.before.h;
+    if (reset_before) {
+      const Rows read = layer.gate(step.gates, 1).array() * step.before.h.array();
+      dw_h.bottomRows(layer.units) += layer.gate(d.hidden, 2).transpose() * read;
+    }
+    layer.bias_of(gradient.b_x, direction) += d.given.colwise().sum();
+    if (gradient.b_h != nullptr) {
+      layer.bias_of(*gradient.b_h, direction) += d.hidden.colwise().sum();
+    }
+  }
+}
+
+}  // namespace
+
+Operation rnn(const Graph&, const Node& node) {
+  const auto attributes = node.attributes.as<RnnAttributes>();
+  return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,
+                                  const Crew&) {
+    const Layer layer(attributes, in);
+    for (std::int64_t direction = 0; direction < layer.directions; ++direction) {
+      const std::vector<Step> steps = run_forward(layer, direction);
+      for (std::int64_t i = 0; i < layer.steps; ++i) {
+        const std::int64_t t = layer.step(direction, i);
+        auto y = layer.at(out[0], t).middleCols(direction * layer.units, layer.units);
+        y = steps[static_cast<std::size_t>(i)].after.h;
+        for (std::int64_t n = 0; n < layer.batch; ++n) {
+          if (!layer.active(t, n)) {
+            y.row(n).setZero();
+          }
+        }
+      }
+    }
+    // The backward computes the steps again.
+    out[1].array().setZero();
+  }};
+}
+
+Operation rnn_backward(const Graph&, const Node& node) {
+  const auto attributes = node.attributes.as<RnnAttributes>();
+  return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,
+                                  const Crew&) {
+    const Layer layer(attributes, in.subspan(1));
+    for (const Tensor& gradient : out) {
+      gradient.array().setZero();
+    }
+    const LayerGradient gradient{.x = out[0],
+                                 .w_x = out[1],
+                                 .w_h = out[2],
+                                 .b_x = out[3],
+                                 .b_h = attributes.hidden_bias ? &out[4] : nullptr};
+    for (std::int64_t direction = 0; direction < layer.directions; ++direction) {
+      run_backward(layer, direction, in[0], gradient);
+    }
+  }};
+}
+
+}  // namespace bench::reference
