@@ -33,8 +33,8 @@ struct ActivationBackward {
   void* dx = nullptr;
 };
 
-/// y = a + b, with a sum in f32. y may be a or b.
-struct Add {
+/// y = a + b or a * b, computed in f32. y may be a or b.
+struct Binary {
   DType dtype = DType::f32;
   std::int64_t count = 0;
   const void* a = nullptr;

@@ -26,7 +26,7 @@ std::vector<ChannelRun> channel_runs(const Graph& graph, const Node& node) {
 }
 
 ChannelRows channel_rows(const Shape& shape, const Layout& layout) {
-  const std::int64_t area = shape[2] * shape[3];
+  const std::int64_t area = shape.rank() == 2 ? 1 : shape[2] * shape[3];
   return layout == nhwc() ? ChannelRows{.count = shape[0] * area, .per_channel = 1}
                           : ChannelRows{.count = shape[0], .per_channel = area};
 }

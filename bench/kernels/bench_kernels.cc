@@ -1,5 +1,5 @@
-// Times single kernels with Google Benchmark: every case of kernels/cases, or with --model every
-// distinct step of a run of that model. See README.md in this folder.
+// Times single kernels with Google Benchmark: every case of kernels/cases, with --model every
+// distinct step of a run of that model, or recurrent layers. See README.md in this folder.
 
 #include <benchmark/benchmark.h>
 
@@ -9,10 +9,12 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "bench/flags/flags.h"
 #include "bench/flags/table.h"
 #include "bench/kernels/lone_step.h"
+#include "bench/kernels/rnn_timer.h"
 #include "bench/plan/device.h"
 #include "bench/plan/network.h"
 #include "bench/plan/precision.h"
@@ -40,6 +42,8 @@ constexpr std::array<std::string_view, 15> kFlags = {
     "dtype",       "aux_head",          "freeze_when_forward_only",
     "optimizer",   "label_smoothing",   "print_training_accuracy"};
 constexpr std::size_t kFlagsOfCases = 3;
+// Those of recurrent layers.
+constexpr std::array<std::string_view, 3> kRnnFlags = {"num_intra_threads", "device", "dtype"};
 
 constexpr std::string_view kUsage =
     R"(bench_kernels: times single kernels with Google Benchmark.
@@ -48,6 +52,11 @@ Usage: bench_kernels [--data_format=NCHW|NHWC|auto] [--num_intra_threads=N] [--d
          times every case of kernels/cases, forward
        bench_kernels --model=resnet50 [flags of bench]
          times every distinct step of a run of bench with these flags, forward and backward: )";
+
+constexpr std::string_view kRnnUsage = R"(
+       bench_kernels rnn [--dtype=f32|bf16] [--num_intra_threads=N] [--device=D]
+         times the recurrent layers of DeepBench as one kernel and step by step
+)";
 
 constexpr std::string_view kGoogleUsage = R"(
 Without --data_format, it times every format. It also accepts the flags of Google Benchmark:
@@ -200,8 +209,87 @@ class ModelSteps {
   std::map<std::size_t, double> seconds_;
 };
 
+/// The recurrent layers in one type. The layer that ran last is kept, because Google Benchmark
+/// calls several times and because forward and backward need the same layer.
+class RnnLayers {
+ public:
+  RnnLayers(Backend& backend, DType dtype) : backend_(backend), dtype_(dtype) {}
+
+  void register_all() {
+    for (const RnnLayerSize& size : inference_layers()) {
+      register_layer(size, {RnnPhase::inference});
+    }
+    for (const RnnLayerSize& size : training_layers()) {
+      register_layer(size, {RnnPhase::forward, RnnPhase::backward});
+    }
+  }
+
+ private:
+  void register_layer(const RnnLayerSize& size, std::initializer_list<RnnPhase> phases) {
+    for (const RnnForm form : {RnnForm::fused, RnnForm::stepwise}) {
+      if (form == RnnForm::stepwise && !has_stepwise_form(size.cell)) {
+        continue;
+      }
+      for (const RnnPhase phase : phases) {
+        const std::string name = fmt::format("{}/{}/{}/{}", name_of(size), name_of(dtype_),
+                                             name_of(form), name_of(phase));
+        benchmark::RegisterBenchmark(
+            name.c_str(),
+            [this, size, form, phase](benchmark::State& state) {
+              try {
+                time_layer(state, size, form, phase);
+              } catch (const UsageError& error) {
+                state.SkipWithError(error.what());  // The device has no kernel for it.
+              }
+            })
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond);
+      }
+    }
+  }
+
+  void time_layer(benchmark::State& state, const RnnLayerSize& size, RnnForm form, RnnPhase phase) {
+    const bool training = phase != RnnPhase::inference;
+    const std::string name = fmt::format("{} {} {}", name_of(size), name_of(form), training);
+    if (name != timer_name_) {
+      timer_.reset();  // Frees its memory before the next layer allocates.
+      timer_ = std::make_unique<RnnTimer>(size, form, training, dtype_, backend_);
+      timer_name_ = name;
+    }
+    const Work work{.multiply_adds = timer_->multiply_adds(phase)};
+    const double seconds = time_kernel(state, work, [&] { return timer_->run(phase); });
+    state.counters.erase("GB/s");
+    if (!product_flops_) {
+      product_flops_ = backend_.measure_product(dtype_);
+    }
+    if (product_flops_) {
+      state.counters["% of product"] =
+          100 * 2 * static_cast<double>(work.multiply_adds) / seconds / *product_flops_;
+    }
+    state.counters["us/step"] = 1e6 * seconds / static_cast<double>(size.steps);
+    state.counters["MiB"] = static_cast<double>(timer_->memory_bytes()) / (1024.0 * 1024.0);
+    state.SetLabel(timer_->implementation(phase));
+  }
+
+  Backend& backend_;
+  DType dtype_;
+  std::unique_ptr<RnnTimer> timer_;
+  std::string timer_name_;
+  /// The speed of a large matrix product, measured at the first layer.
+  std::optional<double> product_flops_;
+};
+
 /// Rejects flags that require a whole run.
-void check_flags(const ParseResult& parsed) {
+void check_flags(const ParseResult& parsed, bool rnn) {
+  if (rnn) {
+    for (const auto& [name, value] : parsed.given) {
+      if (std::ranges::find(kRnnFlags, name) == kRnnFlags.end()) {
+        throw UsageError(fmt::format("--{}: accepted flags of rnn are {} and Google Benchmark's",
+                                     name, join(kRnnFlags)));
+      }
+    }
+    return;
+  }
   const bool model = parsed.given.contains("model");
   const std::span<const std::string_view> taken =
       std::span(kFlags).first(model ? kFlags.size() : kFlagsOfCases);
@@ -225,10 +313,15 @@ std::vector<DataFormat> formats_of(const ParseResult& parsed, const Execution& e
 
 int run(int argc, char** argv) {
   benchmark::Initialize(&argc, argv, [] {
-    std::cout << kUsage << "\n         " << join(kFlags) << "\n" << kGoogleUsage;
+    std::cout << kUsage << "\n         " << join(kFlags) << kRnnUsage << kGoogleUsage;
   });
+  const bool rnn = argc > 1 && std::string_view(argv[1]) == "rnn";
+  if (rnn) {
+    std::rotate(argv + 1, argv + 2, argv + argc);
+    --argc;
+  }
   const ParseResult parsed = parse_flags(argc, argv);
-  check_flags(parsed);
+  check_flags(parsed, rnn);
   check_stacks(own_environment, stack_limit_bytes());
   RunSettings settings = resolve_settings(parsed);
   if (!settings.workload.batch_request.fixed()) {
@@ -241,12 +334,15 @@ int run(int argc, char** argv) {
   benchmark::AddCustomContext("isa", device.isa);
   benchmark::AddCustomContext(std::string(device.backend->name()), device.library_version);
   std::vector<std::unique_ptr<ModelSteps>> models;
+  RnnLayers layers(*device.backend, settings.workload.dtype);
   if (parsed.given.contains("model")) {
     for (const DataFormat format : formats) {
       settings.execution.format = format;
       models.push_back(std::make_unique<ModelSteps>(settings, *device.backend));
       models.back()->register_all(device.processors.size());
     }
+  } else if (rnn) {
+    layers.register_all();
   } else {
     register_cases(formats, *device.backend);
   }

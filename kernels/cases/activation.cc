@@ -39,10 +39,12 @@ std::vector<KernelCase> activation_cases() {
   std::vector<KernelCase> cases;
   for (const auto kind :
        {ActivationKind::none, ActivationKind::relu, ActivationKind::relu6, ActivationKind::sigmoid,
-        ActivationKind::hard_sigmoid, ActivationKind::silu, ActivationKind::hard_swish}) {
+        ActivationKind::tanh, ActivationKind::hard_sigmoid, ActivationKind::silu,
+        ActivationKind::hard_swish}) {
     Spec spec{.name = "", .x = {}, .kind = kind, .exact = is_exact(kind)};
-    // If a sigmoid's output is near 1, its derivative y * (1 - y) is mostly y's rounding.
-    spec.epsilons = kind == ActivationKind::sigmoid ? 32 : 8;
+    // If the output is near 1, the derivative y * (1 - y) or 1 - y * y is mostly y's rounding.
+    const bool curved = kind == ActivationKind::sigmoid || kind == ActivationKind::tanh;
+    spec.epsilons = curved ? 32 : 8;
     // For these shapes no value is near a kink: 0, 6, -3 or 3.
     spec.fill = {.kind = InputFill::Kind::distinct, .mean = 0.1, .scale = 7.3};
     const auto add = [&](const std::string& suffix, const Shape& x) {

@@ -24,6 +24,11 @@ HWY_INLINE Vector sigmoid(Vector x) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Div(numerator, hn::Add(one, small)));
 }
 
+HWY_INLINE Vector hyperbolic_tangent(Vector x) {
+  // Tanh takes a NaN for a number.
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(F32(), x));
+}
+
 HWY_INLINE Vector hard_sigmoid(Vector x) {
   const F32 d;
   return hn::Mul(relu6(hn::Add(x, hn::Set(d, 3.0F))), hn::Set(d, kSixth));
@@ -65,6 +70,8 @@ void activation_range_of(const Activation& args, Range range) {
       return map<T>(args, range, [](Vector x) HWY_ATTR { return relu6(x); });
     case ActivationKind::sigmoid:
       return map<T>(args, range, [](Vector x) HWY_ATTR { return sigmoid(x); });
+    case ActivationKind::tanh:
+      return map<T>(args, range, [](Vector x) HWY_ATTR { return hyperbolic_tangent(x); });
     case ActivationKind::hard_sigmoid:
       return map<T>(args, range, [](Vector x) HWY_ATTR { return hard_sigmoid(x); });
     case ActivationKind::silu:
@@ -104,6 +111,10 @@ void activation_backward_range_of(const ActivationBackward& args, Range range) {
     case ActivationKind::sigmoid:
       return map_backward<T>(args, range, [](Vector dy, Vector y) HWY_ATTR {
         return hn::Mul(dy, hn::Mul(y, hn::Sub(hn::Set(F32(), 1.0F), y)));
+      });
+    case ActivationKind::tanh:
+      return map_backward<T>(args, range, [](Vector dy, Vector y) HWY_ATTR {
+        return hn::Mul(dy, hn::NegMulAdd(y, y, hn::Set(F32(), 1.0F)));
       });
     case ActivationKind::hard_sigmoid:
       return map_backward<T>(args, range, [](Vector dy, Vector y) HWY_ATTR {

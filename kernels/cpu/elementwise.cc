@@ -13,19 +13,29 @@ namespace bench::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-template <class T>
-void add_range_of(const Add& args, Range range) {
+/// y = f(a, b).
+template <class T, class F>
+HWY_INLINE void map_pairs(const Binary& args, Range range, const F& f) {
   const T* const a = static_cast<const T*>(args.a) + range.begin;
   const T* const b = static_cast<const T*>(args.b) + range.begin;
   T* const y = static_cast<T*>(args.y) + range.begin;
   const auto count = static_cast<std::size_t>(range.count());
-  sweep(count, [&](std::size_t i, auto lanes) HWY_ATTR {
-    store(hn::Add(load(a + i, lanes), load(b + i, lanes)), y + i, lanes);
+  sweep(count, [&](std::size_t i, auto lanes)
+                   HWY_ATTR { store(f(load(a + i, lanes), load(b + i, lanes)), y + i, lanes); });
+}
+
+void add_range(const Binary& args, Range range) {
+  with_element(args.dtype, [&](auto type) HWY_ATTR {
+    map_pairs<decltype(type)>(args, range,
+                              [](Vector a, Vector b) HWY_ATTR { return hn::Add(a, b); });
   });
 }
 
-void add_range(const Add& args, Range range) {
-  with_element(args.dtype, [&](auto type) HWY_ATTR { add_range_of<decltype(type)>(args, range); });
+void multiply_range(const Binary& args, Range range) {
+  with_element(args.dtype, [&](auto type) HWY_ATTR {
+    map_pairs<decltype(type)>(args, range,
+                              [](Vector a, Vector b) HWY_ATTR { return hn::Mul(a, b); });
+  });
 }
 
 void scale_range(const Scale& args, Range range) {
@@ -59,12 +69,19 @@ HWY_AFTER_NAMESPACE();
 namespace bench::cpu {
 
 HWY_EXPORT(add_range);
+HWY_EXPORT(multiply_range);
 HWY_EXPORT(scale_range);
 HWY_EXPORT(moving_average_range);
 
-void add(ThreadTeam& team, const Add& args) {
+void add(ThreadTeam& team, const Binary& args) {
   team.for_ranges(args.count, kElementGrain, [&](Range range) {
     HWY_DYNAMIC_DISPATCH(add_range)(args, range);
+  });
+}
+
+void multiply(ThreadTeam& team, const Binary& args) {
+  team.for_ranges(args.count, kElementGrain, [&](Range range) {
+    HWY_DYNAMIC_DISPATCH(multiply_range)(args, range);
   });
 }
 

@@ -13,7 +13,8 @@ namespace bench::cpu {
 /// may be any of the inputs. Each kernel makes one pass and waits.
 
 /// For f32, bf16 and f16.
-void add(ThreadTeam& team, const Add& args);
+void add(ThreadTeam& team, const Binary& args);
+void multiply(ThreadTeam& team, const Binary& args);
 
 /// y = factor * x.
 struct Scale {

@@ -59,6 +59,8 @@ void append_activation(dnnl::post_ops& post_ops, ActivationKind kind) {
       return post_ops.append_eltwise(algorithm::eltwise_clip, 0.0F, 6.0F);
     case ActivationKind::sigmoid:
       return post_ops.append_eltwise(algorithm::eltwise_logistic, 0.0F, 0.0F);
+    case ActivationKind::tanh:
+      return post_ops.append_eltwise(algorithm::eltwise_tanh, 0.0F, 0.0F);
     case ActivationKind::hard_sigmoid:
       // max(0, min(1, alpha * x + beta)).
       return post_ops.append_eltwise(algorithm::eltwise_hardsigmoid, 1.0F / 6.0F, 0.5F);

@@ -24,6 +24,8 @@ double derivative_of(ActivationKind kind, double v) {
       return v > 0 && v < 6 ? 1 : 0;
     case ActivationKind::sigmoid:
       return v * (1 - v);
+    case ActivationKind::tanh:
+      return 1 - v * v;
     case ActivationKind::hard_sigmoid:
       return v > 0 && v < 1 ? 1.0 / 6 : 0;
     case ActivationKind::silu: {
@@ -48,6 +50,8 @@ double activate(ActivationKind kind, double x) {
       return clamp_to(x, 0, 6);
     case ActivationKind::sigmoid:
       return sigmoid(x);
+    case ActivationKind::tanh:
+      return std::tanh(x);
     case ActivationKind::hard_sigmoid:
       return clamp_to(x + 3, 0, 6) / 6;
     case ActivationKind::silu:

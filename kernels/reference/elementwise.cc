@@ -24,6 +24,12 @@ Operation add(const Graph&, const Node&) {
   }};
 }
 
+Operation multiply(const Graph&, const Node&) {
+  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew&) {
+    out[0].array() = in[0].array() * in[1].array();
+  }};
+}
+
 Operation bias_add(const Graph&, const Node&) {
   return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
     for_each_plane(in[0].shape, crew, [&](std::int64_t n, std::int64_t c) {

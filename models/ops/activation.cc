@@ -37,6 +37,8 @@ std::string_view name_of(ActivationKind kind) {
       return "relu6";
     case ActivationKind::sigmoid:
       return "sigmoid";
+    case ActivationKind::tanh:
+      return "tanh";
     case ActivationKind::hard_sigmoid:
       return "hard_sigmoid";
     case ActivationKind::silu:

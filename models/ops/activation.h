@@ -14,6 +14,7 @@ enum class ActivationKind : std::uint8_t {
   relu,
   relu6,
   sigmoid,
+  tanh,
   hard_sigmoid,
   silu,
   hard_swish

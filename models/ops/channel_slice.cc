@@ -9,7 +9,7 @@ namespace {
 
 std::vector<TensorType> infer_slice(const OpContext& context) {
   require_inputs(context, 1);
-  require_rank(context, 0, 4);
+  require_rank(context, 0, context.inputs[0].shape.rank() == 2 ? 2 : 4);
   const auto& attributes = context.attributes.as<ChannelSliceAttributes>();
   const Shape& shape = context.inputs[0].shape;
   if (attributes.begin < 0 || attributes.count < 1 ||
@@ -32,7 +32,7 @@ std::vector<ValueId> gradient_slice(GradientContext& context) {
 
 std::vector<TensorType> infer_pad(const OpContext& context) {
   require_inputs(context, 1);
-  require_rank(context, 0, 4);
+  require_rank(context, 0, context.inputs[0].shape.rank() == 2 ? 2 : 4);
   const auto& attributes = context.attributes.as<ChannelPadAttributes>();
   check(attributes.before >= 0 && attributes.after >= 0,
         "channel_pad: the padding cannot be negative");

@@ -13,7 +13,7 @@ struct ChannelSliceAttributes {
 };
 std::ostream& operator<<(std::ostream& out, const ChannelSliceAttributes& attributes);
 
-/// (x[N,C,H,W]) -> channels begin .. begin + count - 1 of x.
+/// (x[N,C,H,W] or x[N,C]) -> channels begin .. begin + count - 1 of x.
 extern const OpDef kChannelSlice;
 
 /// How many channels of zeros come before and after.
@@ -24,7 +24,7 @@ struct ChannelPadAttributes {
 };
 std::ostream& operator<<(std::ostream& out, const ChannelPadAttributes& attributes);
 
-/// (x[N,C,H,W]) -> y[N,before+C+after,H,W], x with zeros around its channels.
+/// (x[N,C,H,W] or x[N,C]) -> y[N,before+C+after,H,W], x with zeros around its channels.
 extern const OpDef kChannelPad;
 
 }  // namespace bench

@@ -37,6 +37,7 @@ bool is_non_negative(ActivationKind kind) {
     case ActivationKind::hard_sigmoid:
       return true;
     case ActivationKind::none:
+    case ActivationKind::tanh:
     case ActivationKind::silu:
     case ActivationKind::hard_swish:
       break;

@@ -59,6 +59,20 @@ first=$(head -n 1 "$work/out" | sed 's,/manual_time,,')
 run 0 --num_intra_threads=1 --benchmark_min_time=0.001 --benchmark_filter="^$first"
 says out 'GFLOP/s='
 
+run 0 rnn --benchmark_list_tests
+says out '^lstm/h512/n1/t25/f32/fused/inference/manual_time$'
+says out '^rnn_tanh/h1760/n16/t50/f32/stepwise/backward/manual_time$'
+says out '^gru_reset_after/h512/n32/t1/f32/fused/forward/manual_time$'
+absent out 'gru.*stepwise'
+run 0 rnn --num_intra_threads=1 --benchmark_min_time=0.001 --benchmark_filter='^rnn_tanh/h64/'
+for form in fused stepwise; do
+  says out "^rnn_tanh/h64/n1/t96/f32/$form/inference/.* % of product=[0-9.]+ GFLOP/s=[0-9.]+ MiB=[0-9.]+ us/step=[0-9.]+ "
+done
+run 2 rnn --dtype=int8 --benchmark_list_tests
+says err '^bench_kernels: --dtype=int8 '
+run 2 rnn --model=lenet
+says err '^bench_kernels: --model: accepted flags of rnn are num_intra_threads, '
+
 if [ $# -gt 1 ]; then
   BENCH_GPU_LIBRARY=$2
   export BENCH_GPU_LIBRARY
@@ -69,6 +83,8 @@ if [ $# -gt 1 ]; then
   run 0 --device=gpu --data_format=NHWC --benchmark_min_time=0.001 --benchmark_filter='^(conv2d_bias|quantize)_?'
   says out '^conv2d_bias/NHWC/manual_time .* GFLOP/s='
   says out 'ERROR OCCURRED: .int8 runs only on the CPU'
+  run 0 rnn --device=gpu --benchmark_filter='gru_reset_after/h512/n1/'
+  says out 'ERROR OCCURRED: .RNN layers run only on the CPU'
   unset BENCH_GPU_LIBRARY
 fi
 

@@ -32,6 +32,8 @@ const std::vector<Kind> kKinds{
      [](double x) { return x > 0 && x < 6 ? 1.0 : 0.0; }},
     {"sigmoid", ActivationKind::sigmoid, sigmoid,
      [](double x) { return sigmoid(x) * sigmoid(-x); }},
+    {"tanh", ActivationKind::tanh, [](double x) { return std::tanh(x); },
+     [](double x) { return 1 / (std::cosh(x) * std::cosh(x)); }},
     {"hard_sigmoid", ActivationKind::hard_sigmoid,
      [](double x) { return std::clamp(x + 3, 0.0, 6.0) / 6; },
      [](double x) { return x > -3 && x < 3 ? 1.0 / 6 : 0.0; }},
@@ -124,6 +126,7 @@ TEST(Activation, HasItsLimitsAtInfinity) {
     };
     EXPECT_EQ(of(ActivationKind::relu6), (std::vector<float>{0, 6}));
     EXPECT_EQ(of(ActivationKind::sigmoid), (std::vector<float>{0, 1}));
+    EXPECT_EQ(of(ActivationKind::tanh), (std::vector<float>{-1, 1}));
     EXPECT_EQ(of(ActivationKind::hard_sigmoid), (std::vector<float>{0, 1}));
   });
 }

@@ -50,6 +50,14 @@ TEST(Add, AddsTwoTensors) {
       [](double a, double b) { return a + b; }, 1e-7);
 }
 
+TEST(Multiply, MultipliesTwoTensors) {
+  expect_elements(
+      [](ThreadTeam& team, const GuardedFloats& a, const GuardedFloats& b, float* y) {
+        multiply(team, {.count = a.count(), .a = a.data(), .b = b.data(), .y = y});
+      },
+      [](double a, double b) { return a * b; }, 1e-7);
+}
+
 TEST(Scale, MultipliesByTheFactor) {
   expect_elements(
       [](ThreadTeam& team, const GuardedFloats& a, const GuardedFloats&, float* y) {

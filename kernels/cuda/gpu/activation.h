@@ -30,6 +30,8 @@ __device__ inline float activated(ActivationKind kind, float x) {
       return clamped_to_six(x);
     case ActivationKind::sigmoid:
       return sigmoid(x);
+    case ActivationKind::tanh:
+      return tanhf(x);
     case ActivationKind::hard_sigmoid:
       return clamped_to_six(x + 3.0F) * kOneSixth;
     case ActivationKind::silu:
@@ -52,6 +54,8 @@ __device__ inline float activation_slope(ActivationKind kind, float v) {
       return v > 0.0F && v < 6.0F ? 1.0F : 0.0F;
     case ActivationKind::sigmoid:
       return v * (1.0F - v);
+    case ActivationKind::tanh:
+      return 1.0F - v * v;
     case ActivationKind::hard_sigmoid:
       return v > 0.0F && v < 1.0F ? kOneSixth : 0.0F;
     case ActivationKind::silu: {
@@ -81,6 +85,8 @@ __device__ void with_activation(ActivationKind kind, const Body& body) {
       return body(ActivationTag<ActivationKind::relu6>{});
     case ActivationKind::sigmoid:
       return body(ActivationTag<ActivationKind::sigmoid>{});
+    case ActivationKind::tanh:
+      return body(ActivationTag<ActivationKind::tanh>{});
     case ActivationKind::hard_sigmoid:
       return body(ActivationTag<ActivationKind::hard_sigmoid>{});
     case ActivationKind::silu:

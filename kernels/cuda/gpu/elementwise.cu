@@ -38,17 +38,35 @@ __global__ void activation_backward_kernel(ActivationKind kind, std::int64_t cou
   });
 }
 
-template <class T>
-__global__ void add_kernel(std::int64_t count, const T* a, const T* b, T* y) {
+/// y = f(a, b).
+template <class T, class F>
+__global__ void binary_kernel(std::int64_t count, const T* a, const T* b, T* y, F f) {
   for_elements_of_lane<kWidest<T>>(count, [&](std::int64_t at, auto width) {
     constexpr int n = decltype(width)::value;
     const Pack<T, n> first = load_pack<n>(a + at);
     const Pack<T, n> second = load_pack<n>(b + at);
-    Pack<T, n> sum;
+    Pack<T, n> result;
     for (int i = 0; i < n; ++i) {
-      sum.values[i] = narrowed<T>(widened(first.values[i]) + widened(second.values[i]));
+      result.values[i] = narrowed<T>(f(widened(first.values[i]), widened(second.values[i])));
     }
-    store_pack(y + at, sum);
+    store_pack(y + at, result);
+  });
+}
+
+struct Sum {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+struct Product {
+  __device__ float operator()(float a, float b) const { return a * b; }
+};
+
+template <class F>
+void binary(cudaStream_t stream, const char* name, const Binary& args, F f) {
+  with_element(args.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    launch(stream, shape_for<kWidest<T>>(name, args.count), binary_kernel<T, F>, args.count,
+           static_cast<const T*>(args.a), static_cast<const T*>(args.b), static_cast<T*>(args.y),
+           f);
   });
 }
 
@@ -96,12 +114,9 @@ void activation_backward(cudaStream_t stream, const ActivationBackward& args) {
   });
 }
 
-void add(cudaStream_t stream, const Add& args) {
-  with_element(args.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    launch(stream, shape_for<kWidest<T>>("add", args.count), add_kernel<T>, args.count,
-           static_cast<const T*>(args.a), static_cast<const T*>(args.b), static_cast<T*>(args.y));
-  });
+void add(cudaStream_t stream, const Binary& args) { binary(stream, "add", args, Sum{}); }
+void multiply(cudaStream_t stream, const Binary& args) {
+  binary(stream, "multiply", args, Product{});
 }
 
 void cast(cudaStream_t stream, const Cast& args) {

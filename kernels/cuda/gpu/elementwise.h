@@ -13,7 +13,8 @@ namespace bench::cuda {
 
 void activation(cudaStream_t stream, const Activation& args);
 void activation_backward(cudaStream_t stream, const ActivationBackward& args);
-void add(cudaStream_t stream, const Add& args);
+void add(cudaStream_t stream, const Binary& args);
+void multiply(cudaStream_t stream, const Binary& args);
 /// A copy if the types are equal.
 void cast(cudaStream_t stream, const Cast& args);
 

@@ -78,6 +78,16 @@ std::vector<Candidate> add(Context& context, const Graph& graph, const Node& nod
   });
 }
 
+std::vector<Candidate> multiply(Context& context, const Graph& graph, const Node& node,
+                                DataFormat format) {
+  const DType dtype = graph.type(node.inputs[0]).dtype;
+  return alike(context, graph, node, format, [dtype](const Launch& launch, std::int64_t count) {
+    multiply(
+        launch.stream,
+        {.dtype = dtype, .count = count, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
+  });
+}
+
 std::vector<Candidate> cast(Context& context, const Graph& graph, const Node& node,
                             DataFormat format) {
   const DType from = graph.type(node.inputs[0]).dtype;
