@@ -125,7 +125,8 @@ class RnnKernel : public Kernel {
     return joined;
   }
 
-  /// The initial states.
+  /// The initial states. oneDNN takes them as zeros if they are missing. In one direction, 3.2 then
+  /// computes a wrong gradient of the hidden weights: it pairs each step with the state after it.
   TensorView zeros(void* workspace) const {
     const TensorView state = part(workspace, parts_.zeros, layer_.state_elements());
     std::memset(state.data, 0, state.bytes);

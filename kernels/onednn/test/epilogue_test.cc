@@ -31,8 +31,9 @@ Support batch_norm(Backend& backend, const OpDef& op, ActivationKind kind) {
 
 TEST(OnednnBackend, FusesEveryActivationIntoAConvolution) {
   const auto backend = make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}});
-  for (const auto kind : {ActivationKind::none, ActivationKind::relu, ActivationKind::relu6,
-                          ActivationKind::sigmoid, ActivationKind::tanh, ActivationKind::hard_sigmoid}) {
+  for (const auto kind :
+       {ActivationKind::none, ActivationKind::relu, ActivationKind::relu6, ActivationKind::sigmoid,
+        ActivationKind::tanh, ActivationKind::hard_sigmoid}) {
     EXPECT_TRUE(conv(*backend, kind));
     EXPECT_TRUE(fully_connected(*backend, kind));
   }
@@ -47,8 +48,9 @@ TEST(OnednnBackend, FusesOnlyReLUsIntoABatchNorm) {
     for (const auto kind : {ActivationKind::none, ActivationKind::relu, ActivationKind::relu6}) {
       EXPECT_TRUE(batch_norm(*backend, *op, kind));
     }
-    for (const auto kind : {ActivationKind::sigmoid, ActivationKind::tanh, ActivationKind::hard_sigmoid,
-                            ActivationKind::silu, ActivationKind::hard_swish}) {
+    for (const auto kind :
+         {ActivationKind::sigmoid, ActivationKind::tanh, ActivationKind::hard_sigmoid,
+          ActivationKind::silu, ActivationKind::hard_swish}) {
       EXPECT_EQ(batch_norm(*backend, *op, kind).why_not,
                 fmt::format("onednn's {} cannot fuse {}", op->name, name_of(kind)));
     }
