@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, 15> kFlags = {
     "dtype",       "aux_head",          "freeze_when_forward_only",
     "optimizer",   "label_smoothing",   "print_training_accuracy"};
 constexpr std::size_t kFlagsOfCases = 3;
-// Those of recurrent layers.
+// Flags that `rnn` accepts.
 constexpr std::array<std::string_view, 3> kRnnFlags = {"num_intra_threads", "device", "dtype"};
 
 constexpr std::string_view kUsage =
@@ -54,8 +54,9 @@ Usage: bench_kernels [--data_format=NCHW|NHWC|auto] [--num_intra_threads=N] [--d
          times every distinct step of a run of bench with these flags, forward and backward: )";
 
 constexpr std::string_view kRnnUsage = R"(
-       bench_kernels rnn [--dtype=f32|bf16] [--num_intra_threads=N] [--device=D]
-         times the recurrent layers of DeepBench as one kernel and step by step
+       bench_kernels rnn [--dtype=f32|bf16|f16] [--num_intra_threads=N] [--device=D]
+         times the recurrent layers of DeepBench as one op and step by step; all of them take hours,
+         so select some: --benchmark_filter=lstm/h512
 )";
 
 constexpr std::string_view kGoogleUsage = R"(
@@ -252,6 +253,7 @@ class RnnLayers {
     const bool training = phase != RnnPhase::inference;
     const std::string name = fmt::format("{} {} {}", name_of(size), name_of(form), training);
     if (name != timer_name_) {
+      timer_name_.clear();
       timer_.reset();  // Frees its memory before the next layer allocates.
       timer_ = std::make_unique<RnnTimer>(size, form, training, dtype_, backend_);
       timer_name_ = name;
@@ -263,7 +265,7 @@ class RnnLayers {
       product_flops_ = backend_.measure_product(dtype_);
     }
     if (product_flops_) {
-      state.counters["% of product"] =
+      state.counters["% of matmul"] =
           100 * 2 * static_cast<double>(work.multiply_adds) / seconds / *product_flops_;
     }
     state.counters["us/step"] = 1e6 * seconds / static_cast<double>(size.steps);
@@ -342,6 +344,9 @@ int run(int argc, char** argv) {
       models.back()->register_all(device.processors.size());
     }
   } else if (rnn) {
+    if (settings.workload.dtype == DType::f64) {
+      throw UsageError("--dtype=f64: recurrent layers compute in f32, bf16 or f16");
+    }
     layers.register_all();
   } else {
     register_cases(formats, *device.backend);

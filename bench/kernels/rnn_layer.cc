@@ -15,7 +15,7 @@ constexpr auto kTanhCell = RnnCell::tanh;
 constexpr auto kLstm = RnnCell::lstm;
 constexpr auto kGru = RnnCell::gru_reset_after;
 
-/// Builds the unfused layer.
+/// Builds the layer from elementary ops.
 class Stepwise {
  public:
   Stepwise(Graph& graph, const RnnLayerSize& size) : graph_(graph), size_(size) {

@@ -20,9 +20,9 @@ struct RnnLayerSize {
 /// "lstm/h512/n16/t25".
 std::string name_of(const RnnLayerSize& size);
 
-/// The layers of DeepBench (github.com/baidu-research/DeepBench, code/kernels/rnn_problems.h). Of
-/// those that differ only in the number of steps, the shortest. Its vanilla cell has tanh here, its
-/// GRU resets after the product.
+/// The layers of DeepBench (github.com/baidu-research/DeepBench, code/kernels/rnn_problems.h). If
+/// layers differ only in the number of steps, only the shortest is listed. The vanilla cell has
+/// tanh and the GRU resets after the product.
 std::vector<RnnLayerSize> training_layers();
 std::vector<RnnLayerSize> inference_layers();
 

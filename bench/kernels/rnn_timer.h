@@ -20,8 +20,8 @@ class RnnTimer {
   /// Computes in `dtype`: f32, bf16 or f16. Throws UsageError if the device cannot run the layer.
   RnnTimer(const RnnLayerSize& size, RnnForm form, bool training, DType dtype, Backend& backend);
 
-  /// Runs everything once, waits, and returns the time of that phase, from the begin of its first
-  /// kernel to the end of its last.
+  /// Runs everything once, waits, and returns the time of that phase, from the beginning of its
+  /// first kernel to the end of its last.
   std::chrono::nanoseconds run(RnnPhase phase);
 
   /// The multiply-adds of the layer, whichever form computes it. Those of the backward are twice as

@@ -29,6 +29,7 @@ std::vector<KernelCase> channel_slice_cases() {
           make_case("all", {2, 16, 5, 3}, 0, 16),
           make_case("one_pixel", {3, 20, 1, 1}, 3, 12),
           make_case("matrix", {5, 48}, 16, 24),
+          make_case("matrix_blocks", {5, 64}, 16, 32),
           make_case("large", {3, 204, 9, 7}, 12, 180)};
 }
 

@@ -25,7 +25,7 @@ HWY_INLINE Vector sigmoid(Vector x) {
 }
 
 HWY_INLINE Vector hyperbolic_tangent(Vector x) {
-  // Tanh takes a NaN for a number.
+  // hn::Tanh does not propagate NaN.
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(F32(), x));
 }
 

@@ -143,8 +143,8 @@ bool is_plain(const Desc& desc) {
 PrimitiveDesc rnn_forward_primitive(const Context& context, const RnnLayer& layer, bool training) {
   const prop_kind kind = training ? prop_kind::forward_training : prop_kind::forward_inference;
   return for_cell(layer.attributes.cell, [&]<class Forward, class Backward>() -> PrimitiveDesc {
-    // Packed weights have no strides and no blocks. In oneDNN 3.2 they also end inference in bf16
-    // with SIGFPE on processors that have no instructions for bf16.
+    // Packed weights have no strides and no blocks. In oneDNN 3.2 they also crash inference in bf16
+    // (SIGFPE) on processors without instructions for bf16.
     const auto desc = forward_of<Forward>(context, layer, kind,
                                           rnn_descs(layer, data_type(layer.dtype), Tag::any));
     if (desc && is_plain(desc.weights_layer_desc()) && is_plain(desc.weights_iter_desc())) {

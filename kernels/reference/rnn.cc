@@ -247,7 +247,7 @@ struct LayerGradient {
   const Tensor* b_h;
 };
 
-/// Adds those of one direction.
+/// Adds the gradients of one direction.
 void run_backward(const Layer& layer, std::int64_t direction, const Tensor& dy,
                   const LayerGradient& gradient) {
   std::vector<Step> steps = run_forward(layer, direction);

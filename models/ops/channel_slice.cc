@@ -7,9 +7,18 @@
 namespace bench {
 namespace {
 
+/// Throws UsageError unless the input is a matrix or images.
+void require_channels(const OpContext& context) {
+  const Shape& shape = context.inputs[0].shape;
+  if (shape.rank() != 2 && shape.rank() != 4) {
+    throw UsageError(fmt::format("{}: the input has {} axes ({}), but 2 or 4 are expected ({})",
+                                 context.op, shape.rank(), to_string(shape), context.node));
+  }
+}
+
 std::vector<TensorType> infer_slice(const OpContext& context) {
   require_inputs(context, 1);
-  require_rank(context, 0, context.inputs[0].shape.rank() == 2 ? 2 : 4);
+  require_channels(context);
   const auto& attributes = context.attributes.as<ChannelSliceAttributes>();
   const Shape& shape = context.inputs[0].shape;
   if (attributes.begin < 0 || attributes.count < 1 ||
@@ -32,7 +41,7 @@ std::vector<ValueId> gradient_slice(GradientContext& context) {
 
 std::vector<TensorType> infer_pad(const OpContext& context) {
   require_inputs(context, 1);
-  require_rank(context, 0, context.inputs[0].shape.rank() == 2 ? 2 : 4);
+  require_channels(context);
   const auto& attributes = context.attributes.as<ChannelPadAttributes>();
   check(attributes.before >= 0 && attributes.after >= 0,
         "channel_pad: the padding cannot be negative");

@@ -4,7 +4,7 @@
 
 namespace bench {
 
-/// (a, b) -> a * b, of one shape.
+/// (a, b) -> a * b, elementwise; a and b have the same shape.
 extern const OpDef kMultiply;
 
 }  // namespace bench

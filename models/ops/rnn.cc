@@ -44,6 +44,11 @@ void require_layer(const OpContext& context, std::size_t first) {
     require_rank(context, first + bias, 1);
     require("the bias has", shape(bias)[0], "elements", weights[0] * weights[1] * weights[2], "H");
   }
+  const DType dtype = context.inputs[first].dtype;
+  check(context.inputs[first + 1].dtype == dtype && context.inputs[first + 2].dtype == dtype,
+        "the weights of a recurrent layer must have the input's type");
+  check(context.inputs[first + 3].dtype == accumulation_type(dtype),
+        "the biases of a recurrent layer must be f32, or f64 if the input is");
   if (attributes.lengths) {
     const std::size_t lengths = inputs_of(attributes) - 1;
     require_rank(context, first + lengths, 1);
@@ -88,7 +93,7 @@ std::vector<TensorType> infer_backward(const OpContext& context) {
   return outputs;
 }
 
-/// Those of one pass over the sequence; `first` is the position of x.
+/// Multiply-adds of one pass over the sequence; `first` is the position of x.
 std::int64_t products(const Graph& graph, const Node& node, std::size_t first) {
   const Shape& x = graph.shape(node.inputs[first]);
   return x[0] * x[1] *

@@ -13,11 +13,13 @@ namespace bench {
 ///
 /// - relu, tanh: h' = f(a + b).
 /// - lstm, gates i, f, g, o: c' = S(a_f + b_f) * c + S(a_i + b_i) * tanh(a_g + b_g);
-///   h' = S(a_o + b_o) * tanh(c'). Hochreiter and Schmidhuber, Neural Computation 9(8), 1997.
+///   h' = S(a_o + b_o) * tanh(c'). Gers et al., Neural Computation 12(10), 2000.
 /// - gru_reset_before, gates z, r, n: z = S(a_z + b_z); r = S(a_r + b_r);
 ///   n = tanh(a_n + w_hn (r * h) + b_hn); h' = z * h + (1 - z) * n. Cho et al., arXiv:1406.1078.
 ///   TensorFlow's GRUCell.
 /// - gru_reset_after: the same, but n = tanh(a_n + r * (w_hn h + b_hn)). PyTorch and cuDNN.
+///
+/// PyTorch stores the gates of a GRU as r, z, n.
 enum class RnnCell : std::uint8_t { relu, tanh, lstm, gru_reset_before, gru_reset_after };
 std::string_view name_of(RnnCell cell);
 

@@ -51,7 +51,7 @@ void expect_equal(const Values& actual, const Values& expected, const std::strin
 
 class Torch : public testing::TestWithParam<std::tuple<RnnCell, std::string>> {};
 
-TEST_P(Torch, HasTheSameValuesGradientsAndParameters) {
+TEST_P(Torch, HasTheSameValuesAndGradients) {
   const auto& [cell, form] = GetParam();
   const std::string name = fmt::format("{}{}/", name_of(cell), form);
   const TorchFile file;
@@ -61,16 +61,13 @@ TEST_P(Torch, HasTheSameValuesGradientsAndParameters) {
       .op = &kRnn,
       .attributes = RnnAttributes{.cell = cell, .hidden_bias = true, .lengths = lengths}};
   CaseData data{.inputs = {}, .dout = file.floats(name + "dy")};
-  std::int64_t parameters = 0;
   for (const std::string input : {"x", "w_x", "w_h", "b_x", "b_h"}) {
     data.inputs.push_back(file.floats(name + input));
     const std::int64_t elements = std::ssize(data.inputs.back());
     const bool bias = input.starts_with("b");
     one.inputs.push_back(
         {.shape = bias ? Shape{elements} : Shape(std::span(file.find(name + input)->shape))});
-    parameters += input == "x" ? 0 : elements;
   }
-  EXPECT_EQ(parameters, file.integers(name + "parameters")[0]);
   if (lengths) {
     const std::vector<std::int64_t> values = file.integers(name + "lengths");
     one.inputs.push_back({.dtype = DType::s32, .shape = {std::ssize(values)}});

@@ -6,11 +6,14 @@
 #include "models/ops/add.h"
 #include "models/ops/batch_norm.h"
 #include "models/ops/bias_add.h"
+#include "models/ops/channel_slice.h"
 #include "models/ops/conv2d.h"
 #include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
 #include "models/ops/loss.h"
+#include "models/ops/multiply.h"
 #include "models/ops/pool.h"
+#include "models/ops/rnn.h"
 #include "models/ops/spatial_mean.h"
 
 namespace bench {
@@ -158,6 +161,49 @@ TEST(ShapeRules, RefuseTheWrongNumberOfInputsAsOurMistake) {
 TEST(ShapeRules, FlattenAndSpatialMeanKeepTheBatch) {
   EXPECT_EQ(result_shape(kFlatten, {}, {{2, 3, 4, 5}}), Shape({2, 60}));
   EXPECT_EQ(result_shape(kSpatialMean, {}, {{2, 3, 4, 5}}), Shape({2, 3}));
+}
+
+TEST(RnnShape, JoinsTheStatesOfBothDirections) {
+  const RnnAttributes lstm{.cell = RnnCell::lstm};
+  EXPECT_EQ(result_shape(kRnn, lstm, {{7, 3, 5}, {1, 4, 6, 5}, {1, 4, 6, 6}, {24}}),
+            Shape({7, 3, 6}));
+  EXPECT_EQ(result_shape(kRnn, lstm, {{7, 3, 5}, {2, 4, 6, 5}, {2, 4, 6, 6}, {48}}),
+            Shape({7, 3, 12}));
+}
+
+TEST(RnnShape, RefusesWeightsAndBiasesThatDoNotFit) {
+  const RnnAttributes lstm{.cell = RnnCell::lstm};
+  const Shape x{7, 3, 5};
+  const auto message = [&](const Shape& w_x, const Shape& w_h, const Shape& b_x) {
+    return refusal(kRnn, lstm, {x, w_x, w_h, b_x}, "rnn1");
+  };
+  EXPECT_EQ(message({1, 4, 6, 5}, {1, 4, 6, 6}, {24}), "");
+  EXPECT_EQ(message({3, 4, 6, 5}, {3, 4, 6, 6}, {72}),
+            "rnn: the weights have 3 directions, but 1 or 2 are possible (rnn1)");
+  EXPECT_EQ(message({1, 3, 6, 5}, {1, 3, 6, 6}, {18}),
+            "rnn: the weights have 3 gates, but the layer needs 4 (axis G of rnn1)");
+  EXPECT_EQ(message({1, 4, 6, 8}, {1, 4, 6, 6}, {24}),
+            "rnn: the weights have 8 inputs, but the layer needs 5 (axis I of rnn1)");
+  EXPECT_EQ(message({1, 4, 6, 5}, {1, 4, 7, 6}, {24}),
+            "rnn: the hidden weights have extent 7, but the layer needs 6 (axis H of rnn1)");
+  EXPECT_EQ(message({1, 4, 6, 5}, {1, 4, 6, 5}, {24}),
+            "rnn: the hidden weights have 5 inputs, but the layer needs 6 (axis H of rnn1)");
+  EXPECT_EQ(message({1, 4, 6, 5}, {1, 4, 6, 6}, {6}),
+            "rnn: the bias has 6 elements, but the layer needs 24 (axis H of rnn1)");
+}
+
+TEST(MultiplyShape, NeedsOneShape) {
+  EXPECT_EQ(result_shape(kMultiply, {}, {{5, 7}, {5, 7}}), Shape({5, 7}));
+  EXPECT_EQ(refusal(kMultiply, {}, {{5, 7}, {5, 8}}),
+            "multiply: input 0 has extent 7, but input 1 has 8 (axis C of block2/conv1)");
+}
+
+TEST(ChannelSliceShape, TakesMatricesAndImages) {
+  const ChannelSliceAttributes slice{.begin = 2, .count = 3};
+  EXPECT_EQ(result_shape(kChannelSlice, slice, {{4, 9}}), Shape({4, 3}));
+  EXPECT_EQ(result_shape(kChannelSlice, slice, {{4, 9, 2, 2}}), Shape({4, 3, 2, 2}));
+  EXPECT_EQ(refusal(kChannelSlice, slice, {{4, 9, 2}}),
+            "channel_slice: the input has 3 axes (4x9x2), but 2 or 4 are expected (block2/conv1)");
 }
 
 }  // namespace
