@@ -55,7 +55,7 @@ Usage: bench_kernels [--data_format=NCHW|NHWC|auto] [--num_intra_threads=N] [--d
 
 constexpr std::string_view kRnnUsage = R"(
        bench_kernels rnn [--dtype=f32|bf16|f16] [--num_intra_threads=N] [--device=D]
-         times the recurrent layers of DeepBench as one op and step by step; all of them take hours,
+         times the recurrent layers of DeepBench as one op and step by step; all of them take long,
          so select some: --benchmark_filter=lstm/h512
 )";
 
@@ -67,7 +67,9 @@ Without --data_format, it times every format. It also accepts the flags of Googl
 
 /// Sets the rates of a kernel with this mean time, in billions per second.
 void count_work(benchmark::State& state, const Work& work, double seconds) {
-  state.counters["GB/s"] = static_cast<double>(work.bytes) / seconds / kGiga;
+  if (work.bytes > 0) {
+    state.counters["GB/s"] = static_cast<double>(work.bytes) / seconds / kGiga;
+  }
   if (work.multiply_adds > 0) {
     state.counters["GFLOP/s"] = 2 * static_cast<double>(work.multiply_adds) / seconds / kGiga;
   }
@@ -260,7 +262,6 @@ class RnnLayers {
     }
     const Work work{.multiply_adds = timer_->multiply_adds(phase)};
     const double seconds = time_kernel(state, work, [&] { return timer_->run(phase); });
-    state.counters.erase("GB/s");
     if (!product_flops_) {
       product_flops_ = backend_.measure_product(dtype_);
     }
@@ -283,25 +284,16 @@ class RnnLayers {
 
 /// Rejects flags that require a whole run.
 void check_flags(const ParseResult& parsed, bool rnn) {
-  if (rnn) {
-    for (const auto& [name, value] : parsed.given) {
-      if (std::ranges::find(kRnnFlags, name) == kRnnFlags.end()) {
-        throw UsageError(fmt::format("--{}: accepted flags of rnn are {} and Google Benchmark's",
-                                     name, join(kRnnFlags)));
-      }
-    }
-    return;
-  }
-  const bool model = parsed.given.contains("model");
+  const bool model = parsed.given.contains("model") && !rnn;
   const std::span<const std::string_view> taken =
-      std::span(kFlags).first(model ? kFlags.size() : kFlagsOfCases);
+      rnn     ? std::span<const std::string_view>(kRnnFlags)
+      : model ? std::span<const std::string_view>(kFlags)
+              : std::span<const std::string_view>(kFlags).first(kFlagsOfCases);
+  const std::string_view where = rnn ? " of rnn" : model ? "" : " without --model";
   for (const auto& [name, value] : parsed.given) {
-    if (std::find(taken.begin(), taken.end(), name) == taken.end()) {
-      throw UsageError(
-          model
-              ? fmt::format("--{}: accepted flags are {} and Google Benchmark's", name, join(taken))
-              : fmt::format("--{}: accepted flags without --model are {} and Google Benchmark's",
-                            name, join(taken)));
+    if (std::ranges::find(taken, name) == taken.end()) {
+      throw UsageError(fmt::format("--{}: accepted flags{} are {} and Google Benchmark's", name,
+                                   where, join(taken)));
     }
   }
 }

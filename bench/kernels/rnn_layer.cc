@@ -11,7 +11,7 @@
 namespace bench {
 namespace {
 
-constexpr auto kTanhCell = RnnCell::tanh;
+constexpr auto kVanilla = RnnCell::relu;
 constexpr auto kLstm = RnnCell::lstm;
 constexpr auto kGru = RnnCell::gru_reset_after;
 
@@ -141,7 +141,7 @@ std::string name_of(const RnnLayerSize& size) {
 std::string_view name_of(RnnForm form) { return form == RnnForm::fused ? "fused" : "stepwise"; }
 
 std::vector<RnnLayerSize> training_layers() {
-  return layers_of({{kTanhCell, {1760, 2048, 2560}, {16, 32, 64, 128}, 50},
+  return layers_of({{kVanilla, {1760, 2048, 2560}, {16, 32, 64, 128}, 50},
                     {kLstm, {512, 1024, 2048, 4096}, {16, 32, 64, 128}, 25},
                     {kLstm, {1536}, {8, 16, 32}, 50},
                     {kLstm, {256}, {16, 32, 64}, 150},
@@ -151,8 +151,8 @@ std::vector<RnnLayerSize> training_layers() {
 }
 
 std::vector<RnnLayerSize> inference_layers() {
-  return layers_of({{kTanhCell, {32}, {1}, 672},
-                    {kTanhCell, {64}, {1}, 96},
+  return layers_of({{kVanilla, {32}, {1}, 672},
+                    {kVanilla, {64}, {1}, 96},
                     {kLstm, {512, 1024, 2048}, {1, 2, 4}, 25},
                     {kLstm, {1536}, {1, 2, 4}, 50},
                     {kLstm, {256}, {1, 2, 4}, 150},

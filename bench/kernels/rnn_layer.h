@@ -21,8 +21,8 @@ struct RnnLayerSize {
 std::string name_of(const RnnLayerSize& size);
 
 /// The layers of DeepBench (github.com/baidu-research/DeepBench, code/kernels/rnn_problems.h). If
-/// layers differ only in the number of steps, only the shortest is listed. The vanilla cell has
-/// tanh and the GRU resets after the product.
+/// layers differ only in the number of steps, only the shortest is listed. As
+/// DeepBench has it on NVIDIA GPUs, the vanilla cell has ReLU and the GRU resets after the product.
 std::vector<RnnLayerSize> training_layers();
 std::vector<RnnLayerSize> inference_layers();
 

@@ -6,6 +6,7 @@
 #include "kernels/cases/kernel_case.h"
 #include "models/base/errors.h"
 #include "models/base/philox.h"
+#include "models/ir/op.h"
 #include "models/ops/loss.h"
 #include "models/passes/backward.h"
 #include "models/passes/fuse.h"
@@ -65,39 +66,36 @@ RnnTimer::RnnTimer(const RnnLayerSize& size, RnnForm form, bool training, DType 
   }
 }
 
-RnnTimer::StepRange RnnTimer::steps_of(RnnPhase phase) const {
-  const auto& steps = executor_->plan().steps;
+std::span<const Step> RnnTimer::steps(RnnPhase phase) const {
+  const std::span<const Step> steps = executor_->plan().steps;
   if (phase == RnnPhase::inference) {
-    return {.first = 0, .last = steps.size()};
+    return steps;
   }
   const auto loss = std::ranges::find(steps, kL2Loss.name, &Step::op);
   check(loss != steps.end(), "a plan for training has a loss");
-  const auto index = static_cast<std::size_t>(loss - steps.begin());
-  return phase == RnnPhase::forward ? StepRange{.first = 0, .last = index}
-                                    : StepRange{.first = index + 1, .last = steps.size()};
+  const auto forward = static_cast<std::size_t>(loss - steps.begin());
+  return phase == RnnPhase::forward ? steps.first(forward) : steps.subspan(forward + 1);
 }
 
 std::chrono::nanoseconds RnnTimer::run(RnnPhase phase) {
   executor_->enqueue_timed();
   executor_->stream().synchronize();
   const std::vector<Executor::StepTime> times = executor_->step_times();
-  const StepRange range = steps_of(phase);
-  return times[range.last - 1].end - times[range.first].begin;
+  const std::span<const Step> timed = steps(phase);
+  const auto first = static_cast<std::size_t>(timed.data() - executor_->plan().steps.data());
+  return times[first + timed.size() - 1].end - times[first].begin;
 }
 
 std::int64_t RnnTimer::multiply_adds(RnnPhase phase) const {
   const std::int64_t forward =
-      size_.steps * size_.batch * gates_of(size_.cell) * size_.units * 2 * size_.units;
+      bench::multiply_adds(rnn_layer_graph(size_, RnnForm::fused, /*loss=*/false));
   return phase == RnnPhase::backward ? 2 * forward : forward;
 }
 
 std::size_t RnnTimer::memory_bytes() const { return executor_->memory().total(); }
 
 std::string RnnTimer::implementation(RnnPhase phase) const {
-  const StepRange range = steps_of(phase);
-  const auto steps =
-      std::span(executor_->plan().steps).subspan(range.first, range.last - range.first);
-  return std::ranges::max_element(steps, {},
+  return std::ranges::max_element(steps(phase), {},
                                   [](const Step& step) { return step.work.multiply_adds; })
       ->implementation;
 }

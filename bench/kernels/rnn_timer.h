@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "bench/kernels/rnn_layer.h"
@@ -24,6 +25,8 @@ class RnnTimer {
   /// first kernel to the end of its last.
   std::chrono::nanoseconds run(RnnPhase phase);
 
+  /// The plan's steps of a phase.
+  [[nodiscard]] std::span<const Step> steps(RnnPhase phase) const;
   /// The multiply-adds of the layer, whichever form computes it. Those of the backward are twice as
   /// many as those of the forward.
   [[nodiscard]] std::int64_t multiply_adds(RnnPhase phase) const;
@@ -33,13 +36,6 @@ class RnnTimer {
   [[nodiscard]] std::string implementation(RnnPhase phase) const;
 
  private:
-  /// The plan's steps of a phase, from `first` up to but excluding `last`.
-  struct StepRange {
-    std::size_t first = 0;
-    std::size_t last = 0;
-  };
-  [[nodiscard]] StepRange steps_of(RnnPhase phase) const;
-
   RnnLayerSize size_;
   std::unique_ptr<Executor> executor_;
 };

@@ -46,6 +46,21 @@ Layout layout_of_means(const Shape& means, const Layout& images) {
   return means.rank() == 2 ? row_major(2) : images;
 }
 
+/// The same for a function of two tensors: body(launch, its arguments).
+template <class Body>
+std::vector<Candidate> pairwise(Context& context, const Graph& graph, const Node& node,
+                                DataFormat format, const Body& body) {
+  const DType dtype = graph.type(node.inputs[0]).dtype;
+  return alike(context, graph, node, format,
+               [body, dtype](const Launch& launch, std::int64_t count) {
+                 body(launch, {.dtype = dtype,
+                               .count = count,
+                               .a = launch.in(0),
+                               .b = launch.in(1),
+                               .y = launch.out(0)});
+               });
+}
+
 }  // namespace
 
 std::vector<Candidate> activation(Context& context, const Graph& graph, const Node& node,
@@ -85,21 +100,14 @@ std::vector<Candidate> activation_backward(Context& context, const Graph& graph,
 
 std::vector<Candidate> add(Context& context, const Graph& graph, const Node& node,
                            DataFormat format) {
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  return alike(context, graph, node, format, [dtype](const Launch& launch, std::int64_t n) {
-    cpu::add(
-        launch.team,
-        {.dtype = dtype, .count = n, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
-  });
+  return pairwise(context, graph, node, format,
+                  [](const Launch& launch, const Binary& args) { cpu::add(launch.team, args); });
 }
 
 std::vector<Candidate> multiply(Context& context, const Graph& graph, const Node& node,
                                 DataFormat format) {
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  return alike(context, graph, node, format, [dtype](const Launch& launch, std::int64_t n) {
-    cpu::multiply(
-        launch.team,
-        {.dtype = dtype, .count = n, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
+  return pairwise(context, graph, node, format, [](const Launch& launch, const Binary& args) {
+    cpu::multiply(launch.team, args);
   });
 }
 

@@ -138,30 +138,34 @@ bool is_plain(const Desc& desc) {
   return desc.get_format_kind() == dnnl::memory::format_kind::blocked;
 }
 
+/// With weights in the layout that oneDNN prefers, or row-major by inputs if it is opaque.
+template <class Forward>
+typename Forward::primitive_desc choose_forward(const Context& context, const RnnLayer& layer,
+                                                prop_kind kind) {
+  const Type type = data_type(layer.dtype);
+  // Packed weights have no strides and no blocks. In oneDNN 3.2 they also crash inference in bf16
+  // (SIGFPE) on processors without instructions for bf16.
+  auto desc = forward_of<Forward>(context, layer, kind, rnn_descs(layer, type, Tag::any));
+  return desc && is_plain(desc.weights_layer_desc()) && is_plain(desc.weights_iter_desc())
+             ? desc
+             : forward_of<Forward>(context, layer, kind, rnn_descs(layer, type, Tag::ldigo));
+}
+
 }  // namespace
 
 PrimitiveDesc rnn_forward_primitive(const Context& context, const RnnLayer& layer, bool training) {
   const prop_kind kind = training ? prop_kind::forward_training : prop_kind::forward_inference;
   return for_cell(layer.attributes.cell, [&]<class Forward, class Backward>() -> PrimitiveDesc {
-    // Packed weights have no strides and no blocks. In oneDNN 3.2 they also crash inference in bf16
-    // (SIGFPE) on processors without instructions for bf16.
-    const auto desc = forward_of<Forward>(context, layer, kind,
-                                          rnn_descs(layer, data_type(layer.dtype), Tag::any));
-    if (desc && is_plain(desc.weights_layer_desc()) && is_plain(desc.weights_iter_desc())) {
-      return desc;
-    }
-    return forward_of<Forward>(context, layer, kind,
-                               rnn_descs(layer, data_type(layer.dtype), Tag::ldigo));
+    return choose_forward<Forward>(context, layer, kind);
   });
 }
 
 PrimitiveDesc rnn_backward_primitive(const Context& context, const RnnLayer& layer) {
   return for_cell(layer.attributes.cell, [&]<class Forward, class Backward>() -> PrimitiveDesc {
-    const Type type = data_type(layer.dtype);
-    const auto hint = forward_of<Forward>(context, layer, prop_kind::forward_training,
-                                          rnn_descs(layer, type, Tag::any));
-    return backward_of<Backward>(context, layer, rnn_descs(layer, type, Tag::any),
-                                 rnn_descs(layer, Type::f32, Tag::any), hint);
+    return backward_of<Backward>(
+        context, layer, rnn_descs(layer, data_type(layer.dtype), Tag::any),
+        rnn_descs(layer, Type::f32, Tag::any),
+        choose_forward<Forward>(context, layer, prop_kind::forward_training));
   });
 }
 

@@ -335,6 +335,7 @@ Allowance allowance_of(const KernelCase& kernel_case, DType dtype, Result result
   }
   // Parts round where the whole does not. An element near an activation's kink may then get the
   // gradient of the other side. A sigmoid near 1 has lost the digits of its slope.
+  // Recurrent layers have no kink, except with ReLU.
   constexpr double kRoundings = 32;
   constexpr double kOutliers = 0.05;
   return {.factor = sums + kRoundings * rounding_of(dtype),

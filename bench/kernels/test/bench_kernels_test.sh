@@ -61,12 +61,12 @@ says out 'GFLOP/s='
 
 run 0 rnn --benchmark_list_tests
 says out '^lstm/h512/n1/t25/f32/fused/inference/manual_time$'
-says out '^rnn_tanh/h1760/n16/t50/f32/stepwise/backward/manual_time$'
+says out '^rnn_relu/h1760/n16/t50/f32/stepwise/backward/manual_time$'
 says out '^gru_reset_after/h512/n32/t1/f32/fused/forward/manual_time$'
 absent out 'gru.*stepwise'
-run 0 rnn --num_intra_threads=1 --benchmark_min_time=0.001 --benchmark_filter='^rnn_tanh/h64/'
+run 0 rnn --num_intra_threads=1 --benchmark_min_time=0.001 --benchmark_filter='^rnn_relu/h64/'
 for form in fused stepwise; do
-  says out "^rnn_tanh/h64/n1/t96/f32/$form/inference/.* % of matmul=[0-9.]+ GFLOP/s=[0-9.]+ MiB=[0-9.]+ us/step=[0-9.]+ "
+  says out "^rnn_relu/h64/n1/t96/f32/$form/inference/.* % of matmul=[0-9.]+ GFLOP/s=[0-9.]+ MiB=[0-9.]+ us/step=[0-9.]+ "
 done
 run 2 rnn --dtype=int8 --benchmark_list_tests
 says err '^bench_kernels: --dtype=int8 '

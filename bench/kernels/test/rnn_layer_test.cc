@@ -1,5 +1,6 @@
 #include "bench/kernels/rnn_layer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -85,6 +86,23 @@ TEST(RnnTimer, TimesThePhasesOfTheSameWork) {
     EXPECT_GT(training.memory_bytes(), inference.memory_bytes());
     EXPECT_EQ(training.implementation(RnnPhase::backward), "reference");
   }
+}
+
+TEST(RnnTimer, SeparatesForwardAndBackwardAtTheLoss) {
+  const RnnLayerSize size{.cell = RnnCell::lstm, .units = 4, .batch = 2, .steps = 3};
+  const auto backend = make_reference_backend();
+  const RnnTimer timer(size, RnnForm::fused, /*training=*/true, DType::f32, *backend);
+  const auto ops = [&](RnnPhase phase) {
+    std::vector<std::string> names;
+    for (const Step& step : timer.steps(phase)) {
+      names.push_back(step.op);
+    }
+    return names;
+  };
+  EXPECT_THAT(ops(RnnPhase::forward), testing::ElementsAre("rnn"));
+  EXPECT_THAT(ops(RnnPhase::backward), testing::AllOf(testing::Contains("rnn_backward"),
+                                                      testing::Not(testing::Contains("rnn")),
+                                                      testing::Not(testing::Contains("l2_loss"))));
 }
 
 }  // namespace

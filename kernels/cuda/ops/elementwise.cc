@@ -34,6 +34,21 @@ std::vector<Candidate> copies_of_first(Context& context, const Graph& graph, con
   return candidates;
 }
 
+/// The same for a function of two tensors: body(launch, its arguments).
+template <class Body>
+std::vector<Candidate> pairwise(Context& context, const Graph& graph, const Node& node,
+                                DataFormat format, const Body& body) {
+  const DType dtype = graph.type(node.inputs[0]).dtype;
+  return alike(context, graph, node, format,
+               [body, dtype](const Launch& launch, std::int64_t count) {
+                 body(launch, {.dtype = dtype,
+                               .count = count,
+                               .a = launch.in(0),
+                               .b = launch.in(1),
+                               .y = launch.out(0)});
+               });
+}
+
 }  // namespace
 
 std::vector<Candidate> activation(Context& context, const Graph& graph, const Node& node,
@@ -71,20 +86,14 @@ std::vector<Candidate> activation_backward(Context& context, const Graph& graph,
 
 std::vector<Candidate> add(Context& context, const Graph& graph, const Node& node,
                            DataFormat format) {
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  return alike(context, graph, node, format, [dtype](const Launch& launch, std::int64_t count) {
-    add(launch.stream,
-        {.dtype = dtype, .count = count, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
-  });
+  return pairwise(context, graph, node, format,
+                  [](const Launch& launch, const Binary& args) { cuda::add(launch.stream, args); });
 }
 
 std::vector<Candidate> multiply(Context& context, const Graph& graph, const Node& node,
                                 DataFormat format) {
-  const DType dtype = graph.type(node.inputs[0]).dtype;
-  return alike(context, graph, node, format, [dtype](const Launch& launch, std::int64_t count) {
-    multiply(
-        launch.stream,
-        {.dtype = dtype, .count = count, .a = launch.in(0), .b = launch.in(1), .y = launch.out(0)});
+  return pairwise(context, graph, node, format, [](const Launch& launch, const Binary& args) {
+    cuda::multiply(launch.stream, args);
   });
 }
 

@@ -5,6 +5,7 @@
 
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/case_runner.h"
+#include "models/base/errors.h"
 #include "models/base/tensor_file.h"
 #include "models/ops/rnn.h"
 
@@ -17,18 +18,15 @@ using Values = std::vector<double>;
 class TorchFile {
  public:
   [[nodiscard]] const StoredTensor* find(const std::string& name) const { return file_.find(name); }
-  [[nodiscard]] Values floats(const std::string& name) const {
-    const StoredTensor* const tensor = find(name);
-    EXPECT_NE(tensor, nullptr) << name;
-    Values values(static_cast<std::size_t>(tensor->elements()));
-    file_.read(*tensor, 0, std::span(values));
-    return values;
+  [[nodiscard]] const StoredTensor& tensor(const std::string& name) const {
+    const StoredTensor* const found = find(name);
+    check(found != nullptr, name + " is missing");
+    return *found;
   }
-  [[nodiscard]] std::vector<std::int64_t> integers(const std::string& name) const {
-    const StoredTensor* const tensor = find(name);
-    EXPECT_NE(tensor, nullptr) << name;
-    std::vector<std::int64_t> values(static_cast<std::size_t>(tensor->elements()));
-    file_.read(*tensor, 0, std::span(values));
+  template <class T = double>
+  [[nodiscard]] std::vector<T> values(const std::string& name) const {
+    std::vector<T> values(static_cast<std::size_t>(tensor(name).elements()));
+    file_.read(tensor(name), 0, std::span(values));
     return values;
   }
 
@@ -60,25 +58,25 @@ TEST_P(Torch, HasTheSameValuesAndGradients) {
       .name = "torch",
       .op = &kRnn,
       .attributes = RnnAttributes{.cell = cell, .hidden_bias = true, .lengths = lengths}};
-  CaseData data{.inputs = {}, .dout = file.floats(name + "dy")};
+  CaseData data{.inputs = {}, .dout = file.values(name + "dy")};
   for (const std::string input : {"x", "w_x", "w_h", "b_x", "b_h"}) {
-    data.inputs.push_back(file.floats(name + input));
+    data.inputs.push_back(file.values(name + input));
     const std::int64_t elements = std::ssize(data.inputs.back());
     const bool bias = input.starts_with("b");
     one.inputs.push_back(
-        {.shape = bias ? Shape{elements} : Shape(std::span(file.find(name + input)->shape))});
+        {.shape = bias ? Shape{elements} : Shape(std::span(file.tensor(name + input).shape))});
   }
   if (lengths) {
-    const std::vector<std::int64_t> values = file.integers(name + "lengths");
+    const std::vector<std::int64_t> values = file.values<std::int64_t>(name + "lengths");
     one.inputs.push_back({.dtype = DType::s32, .shape = {std::ssize(values)}});
     data.inputs.emplace_back(values.begin(), values.end());
   }
   const auto backend = make_reference_backend();
   const CaseOutputs outputs = CaseRunner(one, {.dtype = DType::f64}, *backend).run(data);
-  expect_equal(outputs.at("out0"), file.floats(name + "y"), "y");
+  expect_equal(outputs.at("out0"), file.values(name + "y"), "y");
   int input = 0;
   for (const char* const gradient : {"dx", "dw_x", "dw_h", "db_x", "db_h"}) {
-    expect_equal(outputs.at(fmt::format("grad{}", input)), file.floats(name + gradient), gradient);
+    expect_equal(outputs.at(fmt::format("grad{}", input)), file.values(name + gradient), gradient);
     ++input;
   }
 }

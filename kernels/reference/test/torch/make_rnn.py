@@ -91,8 +91,6 @@ def add_case(tensors, cell, bidirectional, masked):
         tensors[f"{name}/{key}"] = value if isinstance(value, np.ndarray) else value.detach().numpy()
     if masked:
         tensors[f"{name}/lengths"] = np.array(LENGTHS)
-    count = sum(p.numel() for p in module.parameters())
-    tensors[f"{name}/parameters"] = np.array([count])
 
 
 def main():
