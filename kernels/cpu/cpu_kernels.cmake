@@ -14,6 +14,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/drop_path.cc
     cpu/dropout.cc
     cpu/elementwise.cc
+    cpu/embedding.cc
     cpu/filter_gradient.cc
     cpu/filter_gradient_rows.cc
     cpu/join_rows.cc
@@ -49,6 +50,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/dropout_columns.h
     cpu/element.h
     cpu/elementwise.h
+    cpu/embedding.h
     cpu/filter_gradient.h
     cpu/filter_gradient_rows.h
     cpu/join_rows.h
@@ -81,6 +83,7 @@ bench_test(cpu_kernels_test SEPARATE LONG LABELS quick
     cpu/test/depthwise_gradient_test.cc
     cpu/test/dropout_test.cc
     cpu/test/elementwise_test.cc
+    cpu/test/embedding_test.cc
     cpu/test/filter_gradient_test.cc
     cpu/test/kernel_test.cc
     cpu/test/loss_test.cc

@@ -236,6 +236,11 @@ std::vector<Candidate> unflatten(Context& context, const Graph& graph, const Nod
   return flatten(context, graph, node, format);
 }
 
+std::vector<Candidate> reshape(Context& context, const Graph& graph, const Node& node,
+                               DataFormat format) {
+  return flatten(context, graph, node, format);
+}
+
 std::vector<Candidate> dropout(Context& context, const Graph& graph, const Node& node,
                                DataFormat format) {
   const auto attributes = node.attributes.as<DropoutAttributes>();

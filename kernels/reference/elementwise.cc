@@ -89,6 +89,7 @@ Operation dropout_backward(const Graph& graph, const Node& node) { return dropou
 Operation cast(const Graph&, const Node&) { return same_elements(); }
 Operation flatten(const Graph&, const Node&) { return same_elements(); }
 Operation unflatten(const Graph&, const Node&) { return same_elements(); }
+Operation reshape(const Graph&, const Node&) { return same_elements(); }
 
 Operation spatial_mean(const Graph&, const Node&) {
   return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew&) {

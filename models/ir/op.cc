@@ -6,6 +6,10 @@
 
 namespace bench {
 
+std::int64_t bytes_of(const TensorType& type) {
+  return type.opaque ? 0 : type.shape.elements() * static_cast<std::int64_t>(size_of(type.dtype));
+}
+
 Work work_of(const Graph& graph, const Node& node) {
   Work work;
   if (node.op->multiply_adds != nullptr) {
@@ -14,12 +18,13 @@ Work work_of(const Graph& graph, const Node& node) {
   if (node.op->multiply_adds_of_padding != nullptr) {
     work.avoidable_multiply_adds = node.op->multiply_adds_of_padding(graph, node);
   }
+  if (node.op->bytes != nullptr) {
+    work.bytes = node.op->bytes(graph, node);
+    return work;
+  }
   for (const auto& ids : {node.inputs, node.outputs}) {
     for (const ValueId id : ids) {
-      const TensorType& type = graph.type(id);
-      if (!type.opaque) {
-        work.bytes += type.shape.elements() * static_cast<std::int64_t>(size_of(type.dtype));
-      }
+      work.bytes += bytes_of(graph.type(id));
     }
   }
   return work;

@@ -30,7 +30,7 @@ struct GradientContext {
 };
 
 /// Work of a node: the multiply-adds (convolutions and fully connected layers only), and the bytes
-/// of its inputs and outputs.
+/// that it reads and writes.
 struct Work {
   std::int64_t multiply_adds = 0;
   /// Those that a kernel can avoid: products with zeros of the padding, or those that its algorithm
@@ -60,6 +60,8 @@ struct OpDef {
   std::vector<TensorType> (*infer)(const OpContext&) = nullptr;
   std::vector<ValueId> (*gradient)(GradientContext&) = nullptr;
   std::int64_t (*multiply_adds)(const Graph&, const Node&) = nullptr;
+  /// Bytes that a node moves; null: those of its inputs and outputs.
+  std::int64_t (*bytes)(const Graph&, const Node&) = nullptr;
   /// Null if the op has no padding.
   std::int64_t (*multiply_adds_of_padding)(const Graph&, const Node&) = nullptr;
   /// `fused` returns true if a node has an epilogue or another fused part. `decompose` appends the
@@ -70,6 +72,8 @@ struct OpDef {
   const EpilogueCarrier* epilogue = nullptr;
   /// True if mixed precision uses 16 bits here; losses and averages need more digits.
   bool computes_in_16_bits = true;
+  /// True if mixed precision leaves the inputs in the types that they have.
+  bool keeps_width = false;
   Quanta quanta = Quanta::refused;
   /// True if the result is signed only if an input is; always so where quanta are passed on.
   bool keeps_sign = false;
@@ -77,6 +81,8 @@ struct OpDef {
   bool converts = false;
 };
 
+/// Bytes of a value's elements; 0 if it is opaque.
+std::int64_t bytes_of(const TensorType& type);
 Work work_of(const Graph& graph, const Node& node);
 
 /// Multiply-adds of all convolutions and fully connected layers of the graph.

@@ -41,6 +41,9 @@ Graph mixed_precision(const Graph& graph, DType dtype, Weights16 weights) {
   Graph result = rewrite(
       graph,
       [&](Graph& out, const Node& node) {
+        if (node.op->keeps_width) {
+          return append(out, node);
+        }
         Node typed = node;
         const bool wide = !node.op->computes_in_16_bits;
         for (ValueId& input : typed.inputs) {

@@ -47,4 +47,12 @@ std::vector<Candidate> unflatten(Context& context, const Graph& graph, const Nod
   });
 }
 
+std::vector<Candidate> reshape(Context& context, const Graph& graph, const Node& node,
+                               DataFormat /*format*/) {
+  const View line{.channels = graph.shape(node.inputs[0]).elements()};
+  return {rearranged(context, graph, node, line, line.order,
+                     row_major(graph.shape(node.inputs[0]).rank()),
+                     row_major(graph.shape(node.outputs[0]).rank()))};
+}
+
 }  // namespace bench::cuda

@@ -1,7 +1,12 @@
 #include "kernels/cuda/ops/refused.h"
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "kernels/cuda/device/context.h"
+#include "models/ops/embedding.h"
 #include "models/ops/rnn.h"
+#include "models/ops/swap_axes.h"
 
 namespace bench::cuda {
 
@@ -11,7 +16,16 @@ std::string why_not(const OpDef& op) {
   if (op.quanta == Quanta::own) {
     return "int8 runs only on the CPU (oneDNN)";
   }
-  return &op == &kRnn || &op == &kRnnBackward ? "RNN layers run only on the CPU (oneDNN)" : "";
+  const auto any_of = [&](std::initializer_list<const OpDef*> ops) {
+    return std::find(ops.begin(), ops.end(), &op) != ops.end();
+  };
+  if (any_of({&kRnn, &kRnnBackward})) {
+    return "RNN layers run only on the CPU (oneDNN)";
+  }
+  if (any_of({&kEmbedding, &kEmbeddingBackward, &kSwapAxes})) {
+    return "layers for sequences of tokens run only on the CPU (oneDNN)";
+  }
+  return "";
 }
 
 #define BENCH_REFUSED_OP(name)                                                                    \
@@ -27,6 +41,9 @@ BENCH_REFUSED_OP(quantized_fully_connected)
 BENCH_REFUSED_OP(quantized_spatial_mean)
 BENCH_REFUSED_OP(rnn)
 BENCH_REFUSED_OP(rnn_backward)
+BENCH_REFUSED_OP(embedding)
+BENCH_REFUSED_OP(embedding_backward)
+BENCH_REFUSED_OP(swap_axes)
 #undef BENCH_REFUSED_OP
 
 }  // namespace bench::cuda

@@ -8,13 +8,16 @@
 #include "models/ops/bias_add.h"
 #include "models/ops/channel_slice.h"
 #include "models/ops/conv2d.h"
+#include "models/ops/embedding.h"
 #include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
 #include "models/ops/loss.h"
 #include "models/ops/multiply.h"
 #include "models/ops/pool.h"
+#include "models/ops/reshape.h"
 #include "models/ops/rnn.h"
 #include "models/ops/spatial_mean.h"
+#include "models/ops/swap_axes.h"
 
 namespace bench {
 namespace {
@@ -190,6 +193,37 @@ TEST(RnnShape, RefusesWeightsAndBiasesThatDoNotFit) {
             "rnn: the hidden weights have 5 inputs, but the layer needs 6 (axis H of rnn1)");
   EXPECT_EQ(message({1, 4, 6, 5}, {1, 4, 6, 6}, {6}),
             "rnn: the bias has 6 elements, but the layer needs 24 (axis H of rnn1)");
+}
+
+TEST(EmbeddingShape, AppendsTheColumnsToTheIds) {
+  Graph graph;
+  const ValueId table = graph.add_input("table", {.dtype = DType::bf16, .shape = {10, 6}});
+  const ValueId ids = graph.add_input("ids", {.dtype = DType::s32, .shape = {4, 7}});
+  const ValueId y = graph.add_node(kEmbedding, "node", {}, {table, ids})[0];
+  EXPECT_EQ(graph.type(y), (TensorType{.dtype = DType::bf16, .shape = {4, 7, 6}}));
+  // Only the rows that are copied.
+  EXPECT_EQ(work_of(graph, graph.nodes()[0]).bytes, 4 * 28 + 2 * 2 * 28 * 6);
+}
+
+TEST(EmbeddingShape, GivesAWideGradientOfTheTable) {
+  Graph graph;
+  const ValueId dy = graph.add_input("dy", {.dtype = DType::bf16, .shape = {4, 7, 6}});
+  const ValueId ids = graph.add_input("ids", {.dtype = DType::s32, .shape = {4, 7}});
+  const EmbeddingBackwardAttributes rows{10};
+  const ValueId dtable = graph.add_node(kEmbeddingBackward, "node", rows, {dy, ids})[0];
+  EXPECT_EQ(graph.type(dtable), (TensorType{.dtype = DType::f32, .shape = {10, 6}}));
+}
+
+TEST(SwapAxesShape, SwapsTheFirstTwoOfThree) {
+  EXPECT_EQ(result_shape(kSwapAxes, {}, {{5, 3, 16}}), Shape({3, 5, 16}));
+}
+
+TEST(ReshapeShape, KeepsTheElements) {
+  const ReshapeAttributes to_rows{{15, 16}};
+  EXPECT_EQ(result_shape(kReshape, to_rows, {{5, 3, 16}}), Shape({15, 16}));
+  EXPECT_EQ(refusal(kReshape, to_rows, {{5, 3, 17}}),
+            "reshape: the input has 255 elements, but the new shape has 240 (axis N of "
+            "block2/conv1)");
 }
 
 TEST(MultiplyShape, NeedsOneShape) {

@@ -10,6 +10,7 @@
 #include "models/ops/batch_norm.h"
 #include "models/ops/cast.h"
 #include "models/ops/conv2d.h"
+#include "models/ops/embedding.h"
 #include "models/ops/fully_connected.h"
 #include "models/ops/loss.h"
 #include "models/ops/spatial_mean.h"
@@ -112,6 +113,20 @@ TEST(MixedPrecisionTest, InferenceStoresTheFiltersInHalves) {
   const Graph graph = mixed_precision(network, DType::bf16, Weights16::stored);
   EXPECT_THAT(variable_types(graph), Each(DType::bf16));
   EXPECT_THAT(graph.nodes(), SizeIs(3));
+}
+
+/// A table is larger than the rows that are read: casting all of it would take longer.
+TEST(MixedPrecisionTest, AnEmbeddingReadsItsTableAsItIs) {
+  Graph network;
+  const ValueId ids = network.add_input("ids", {.dtype = DType::s32, .shape = {4}});
+  const ValueId table = network.add_variable("table", {.shape = {10, 6}}, VariableRole::weight);
+  network.set_output("rows", network.add_node(kEmbedding, "rows", {}, {table, ids})[0]);
+  const auto first_reads = [&](Weights16 weights) {
+    const Graph graph = mixed_precision(network, DType::bf16, weights);
+    return input_types(graph, graph.nodes()[0])[0];
+  };
+  EXPECT_EQ(first_reads(Weights16::cast), DType::f32);
+  EXPECT_EQ(first_reads(Weights16::stored), DType::bf16);
 }
 
 TEST(MixedPrecisionTest, OtherTypesAreRefused) {

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
+
+namespace bench::cpu {
+
+/// kEmbedding of models/ops/embedding.h. Throws InternalError for an id outside the table. Waits.
+struct Embedding {
+  std::int64_t rows = 0;     ///< of the table
+  std::int64_t columns = 0;  ///< of the table
+  std::int64_t count = 0;    ///< of the ids
+  /// The type of the table and y: any.
+  DType dtype = DType::f32;
+  const void* table = nullptr;
+  const std::int32_t* ids = nullptr;
+  void* y = nullptr;
+};
+void embedding(ThreadTeam& team, const Embedding& args);
+
+/// kEmbeddingBackward. Throws InternalError for an id outside the table. The result does not depend
+/// on the number of threads. Waits.
+struct EmbeddingBackward {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t count = 0;
+  /// The type of dy: f32, bf16 or f16.
+  DType dtype = DType::f32;
+  const void* dy = nullptr;
+  const std::int32_t* ids = nullptr;
+  /// `count` elements of scratch memory.
+  std::int32_t* order = nullptr;
+  float* dtable = nullptr;
+};
+void embedding_backward(ThreadTeam& team, const EmbeddingBackward& args);
+
+/// kSwapAxes of models/ops/swap_axes.h: x[A,B,C] -> y[B,A,C] of any type. y must not be x. Waits.
+struct SwapAxes {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t row_bytes = 0;  ///< of C elements
+  const void* x = nullptr;
+  void* y = nullptr;
+};
+void swap_axes(ThreadTeam& team, const SwapAxes& args);
+
+}  // namespace bench::cpu

@@ -1,0 +1,59 @@
+#include "kernels/cpu/embedding.h"
+
+#include <numeric>
+#include <vector>
+
+#include "kernels/cpu/test/kernel_test.h"
+#include "models/base/errors.h"
+
+namespace bench::cpu {
+namespace {
+
+TEST(EmbeddingBackward, AddsTheRowsOfAnIdThatSpansTheRangesOfSeveralThreads) {
+  constexpr std::int64_t kRows = 5;
+  constexpr std::int64_t kColumns = 2000;
+  constexpr std::int64_t kCount = 64;
+  // Ids 0, 2 and 4: most places have id 2.
+  std::vector<std::int32_t> ids(kCount, 2);
+  ids.front() = 4;
+  ids.back() = 0;
+  std::vector<float> dy(kCount * kColumns);
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    std::fill_n(dy.begin() + i * kColumns, kColumns, static_cast<float>(i));
+  }
+  const auto sum = (kCount - 2) * (kCount - 1) * 0.5F;
+  test::for_teams([&](ThreadTeam& team) {
+    std::vector<float> dtable(kRows * kColumns, -1);
+    std::vector<std::int32_t> order(kCount);
+    embedding_backward(team, {.rows = kRows,
+                              .columns = kColumns,
+                              .count = kCount,
+                              .dy = dy.data(),
+                              .ids = ids.data(),
+                              .order = order.data(),
+                              .dtable = dtable.data()});
+    std::vector<float> expected(kRows * kColumns, 0);
+    std::fill_n(expected.begin(), kColumns, static_cast<float>(kCount - 1));
+    std::fill_n(expected.begin() + 2 * kColumns, kColumns, sum);
+    EXPECT_EQ(dtable, expected);
+  });
+}
+
+TEST(Embedding, RefusesIdsOutsideTheTable) {
+  test::for_teams([](ThreadTeam& team) {
+    const std::vector<float> table(6);
+    std::vector<float> y(2);
+    for (const std::int32_t id : {-1, 3}) {
+      EXPECT_THROW(embedding(team, {.rows = 3,
+                                    .columns = 2,
+                                    .count = 1,
+                                    .table = table.data(),
+                                    .ids = &id,
+                                    .y = y.data()}),
+                   InternalError);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace bench::cpu

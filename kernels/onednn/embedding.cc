@@ -1,0 +1,71 @@
+#include "kernels/cpu/embedding.h"
+
+#include "kernels/onednn/vector_kernel.h"
+#include "models/ops/embedding.h"
+
+namespace bench::onednn {
+namespace {
+
+Layout row_major_of(const Graph& graph, ValueId value) {
+  return row_major(graph.shape(value).rank());
+}
+
+}  // namespace
+
+std::vector<Candidate> embedding(Context& context, const Graph& graph, const Node& node,
+                                 DataFormat /*format*/) {
+  const TensorType& table = graph.type(node.inputs[0]);
+  const cpu::Embedding problem{.rows = table.shape[0],
+                               .columns = table.shape[1],
+                               .count = graph.shape(node.inputs[1]).elements(),
+                               .dtype = table.dtype};
+  return {vector_candidate(context, graph, node,
+                           {row_major(2), row_major_of(graph, node.inputs[1])},
+                           {row_major_of(graph, node.outputs[0])}, [problem](const Launch& launch) {
+                             cpu::Embedding args = problem;
+                             args.table = launch.in(0);
+                             args.ids = launch.inputs[1].as<const std::int32_t>();
+                             args.y = launch.out(0);
+                             cpu::embedding(launch.team, args);
+                           })};
+}
+
+std::vector<Candidate> embedding_backward(Context& context, const Graph& graph, const Node& node,
+                                          DataFormat /*format*/) {
+  const Shape& table = graph.shape(node.outputs[0]);
+  const cpu::EmbeddingBackward problem{.rows = table[0],
+                                       .columns = table[1],
+                                       .count = graph.shape(node.inputs[1]).elements(),
+                                       .dtype = graph.type(node.inputs[0]).dtype};
+  Candidate candidate =
+      vector_candidate(context, graph, node,
+                       {row_major_of(graph, node.inputs[0]), row_major_of(graph, node.inputs[1])},
+                       {row_major(2)}, [problem](const Launch& launch) {
+                         cpu::EmbeddingBackward args = problem;
+                         args.dy = launch.in(0);
+                         args.ids = launch.inputs[1].as<const std::int32_t>();
+                         args.order = static_cast<std::int32_t*>(launch.workspace);
+                         args.dtable = launch.floats_out(0);
+                         cpu::embedding_backward(launch.team, args);
+                       });
+  candidate.workspace_bytes = static_cast<std::size_t>(problem.count) * sizeof(std::int32_t);
+  return {candidate};
+}
+
+std::vector<Candidate> swap_axes(Context& context, const Graph& graph, const Node& node,
+                                 DataFormat /*format*/) {
+  const TensorType& x = graph.type(node.inputs[0]);
+  const cpu::SwapAxes problem{
+      .a = x.shape[0],
+      .b = x.shape[1],
+      .row_bytes = x.shape[2] * static_cast<std::int64_t>(size_of(x.dtype))};
+  return {vector_candidate(context, graph, node, {row_major(3)}, {row_major(3)},
+                           [problem](const Launch& launch) {
+                             cpu::SwapAxes args = problem;
+                             args.x = launch.in(0);
+                             args.y = launch.out(0);
+                             cpu::swap_axes(launch.team, args);
+                           })};
+}
+
+}  // namespace bench::onednn

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <iosfwd>
+
+#include "models/ir/op.h"
+
+namespace bench {
+
+/// (table[V,E], ids s32[...]) -> y[...,E]: the rows of the table with these numbers, 0 to V - 1.
+/// The ids have 1 to 3 axes.
+extern const OpDef kEmbedding;
+
+struct EmbeddingBackwardAttributes {
+  /// V.
+  std::int64_t rows = 0;
+  bool operator==(const EmbeddingBackwardAttributes&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const EmbeddingBackwardAttributes& attributes);
+
+/// (dy[...,E], ids) -> dtable[V,E], f32 if dy has 16 bits. A row is the sum of dy over the places
+/// of its id, in their order, and 0 without any.
+extern const OpDef kEmbeddingBackward;
+
+}  // namespace bench
