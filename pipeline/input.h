@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "models/base/content_id.h"
+#include "models/base/example_input.h"
 #include "models/base/normalization.h"
 #include "models/base/watch.h"
 #include "pipeline/bad_records.h"
@@ -57,6 +60,8 @@ struct InputSpec {
   SlotType type = SlotType::f32;
   std::int32_t num_classes = 0;  ///< labels are 0 .. num_classes - 1
   std::int32_t first_label = 0;  ///< the label in the files that becomes label 0
+  /// What an example has instead of an image and a label, all Synthetic::numbers; empty: those two.
+  std::vector<ExampleInput> numbers = {};
   std::uint64_t seed = 0;
   InputPosition start = {};  ///< of the first batch
 
@@ -66,14 +71,24 @@ struct InputSpec {
 /// In InputBatch::epochs: the record was bad, and the image is a copy of another one.
 inline constexpr std::int64_t kBadImage = -1;
 
+/// The numbers of a batch for one input of the network.
+struct BatchNumbers {
+  std::string_view input;
+  const std::int32_t* values = nullptr;
+  std::size_t per_example = 0;
+};
+
 /// One filled batch. The images have the spec's type and layout, and batch x channels x height x
 /// width elements. There are `batch` labels.
 struct InputBatch {
-  /// f32 images; null if the slots are u8.
+  /// f32 images; null if the slots are u8, or without images.
   const float* images = nullptr;
-  /// u8 images; null if the slots are f32.
+  /// u8 images; null if the slots are f32, or without images.
   const std::uint8_t* pixels = nullptr;
+  /// Null without images.
   const std::int32_t* labels = nullptr;
+  /// Those of InputSpec::numbers, in that order.
+  std::span<const BatchNumbers> numbers = {};
   /// Identifies the images or pixels if the source keeps them from one batch to the next.
   ContentId content = {};
   /// Number of complete passes over the images before the last image of this batch. From 1 on, some
@@ -83,6 +98,8 @@ struct InputBatch {
   const std::int64_t* epochs = nullptr;
   /// The place of the next batch.
   InputPosition following = {};
+
+  [[nodiscard]] bool has_images() const { return images != nullptr || pixels != nullptr; }
 };
 
 /// How threads spent their time, summed over the threads.
@@ -152,11 +169,12 @@ class InputSource {
   [[nodiscard]] virtual InputStatistics statistics() const = 0;
 };
 
-/// Synthetic images, drawn once from a normal distribution with mean 127 and standard deviation 60,
-/// truncated at two deviations. Labels are drawn for each batch, uniform in [0, num_classes - 2].
-/// The numbers depend only on the seed; one seed gives the same images in either layout. The
-/// default allocator provides ordinary memory. `watch` receives the progress in rows of images.
-/// Throws UsageError if a size is not positive or num_classes < 2.
+/// Synthetic examples. Images are drawn once from a normal distribution with mean 127 and standard
+/// deviation 60, truncated at two deviations. Labels are drawn for each batch, uniform in [0,
+/// num_classes - 2], and so are the spec's numbers in their ranges. All depend only on the seed;
+/// one seed gives the same images in either layout. The default allocator provides ordinary memory.
+/// `watch` receives the progress in rows of images. Throws UsageError if a size is not positive or
+/// num_classes < 2.
 std::unique_ptr<InputSource> make_synthetic_input(
     const InputSpec& spec, std::shared_ptr<HostAllocator> allocator = nullptr,
     const Watch& watch = {});

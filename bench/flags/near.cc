@@ -89,7 +89,7 @@ UsageError unknown_value(std::string_view flag, std::string_view given,
 UsageError unknown_model(std::string_view given) {
   if (const OtherModel* other = find_other_model(given)) {
     return UsageError(
-        fmt::format("--model={}: not built: it {}, but bench's networks classify images; "
+        fmt::format("--model={}: not built: it {}, which no network of bench does; "
                     "--list_models lists them",
                     given, other->kind));
   }

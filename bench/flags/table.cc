@@ -20,8 +20,9 @@ constexpr std::string_view kOptimizers =
     ;
 #undef BENCH_OPTIMIZER
 #define BENCH_DATASET(name, ...) name " "
+#define BENCH_SYNTHETIC_DATASET(name, ...) name " "
 #define BENCH_KNOWN_DATASET(name, ...)
-constexpr std::string_view kDatasetsWithData =
+constexpr std::string_view kDatasetsWithNetworks =
 #include "pipeline/datasets/datasets.inc"
     ;
 #undef BENCH_KNOWN_DATASET
@@ -30,6 +31,7 @@ constexpr std::string_view kDatasets =
 #include "pipeline/datasets/datasets.inc"
     ;
 #undef BENCH_DATASET
+#undef BENCH_SYNTHETIC_DATASET
 #undef BENCH_KNOWN_DATASET
 #define BENCH_STRATEGY(name, ...) name " "
 constexpr std::string_view kStrategies =

@@ -1,6 +1,6 @@
 #include "bench/loop/feeding.h"
 
-#include "bench/plan/memory_check.h"
+#include "bench/plan/input.h"
 
 namespace bench {
 
@@ -10,7 +10,6 @@ Feeding::Feeding(const Workload& workload, std::int64_t at_once, Towers& towers,
       batches_(batches),
       images_(static_cast<std::size_t>(workload.batch)),
       at_once_(static_cast<std::size_t>(at_once)),
-      elements_of_image_(image_elements(workload)),
       position_(workload.input.start) {}
 
 bool Feeding::begin_step(bool more) {
@@ -53,13 +52,7 @@ void Feeding::feed(int tower, std::int64_t run) {
 void Feeding::feed(int tower, std::int64_t run, const InputBatch& batch) {
   const std::size_t first =
       static_cast<std::size_t>(tower) * images_ + static_cast<std::size_t>(run) * at_once_;
-  const std::int32_t* const labels = batch.labels + first;
-  const std::size_t elements = first * elements_of_image_;
-  if (batch.pixels != nullptr) {
-    towers_[tower].feed_pixels(batch.pixels + elements, labels, batch.content);
-  } else {
-    towers_[tower].feed(batch.images + elements, labels, batch.content);
-  }
+  feed_examples(towers_[tower], batch, first);
 }
 
 bool Feeding::bring(int tower, BatchesAhead::Wait wait) {

@@ -41,7 +41,6 @@ class Feeding {
   /// The number of images in a tower's part.
   std::size_t images_;
   std::size_t at_once_;
-  std::size_t elements_of_image_;
   /// For the current step: its batch if it is still to be given, and if the next batch is
   /// transferred meanwhile.
   std::optional<InputBatch> batch_;

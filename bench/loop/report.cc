@@ -103,15 +103,17 @@ void print_running_warm_up(std::ostream& out) { out << "Running warm up" << std:
 
 void print_done_warm_up(std::ostream& out) { out << "Done warm up" << std::endl; }
 
-void print_step_titles(std::ostream& out, std::string_view loss_name, bool accuracies) {
-  out << "Step\tImg/sec\t" << loss_name << (accuracies ? "\ttop_1_accuracy\ttop_5_accuracy" : "")
-      << std::endl;
+void print_step_titles(std::ostream& out, std::string_view unit, std::string_view loss_name,
+                       bool accuracies) {
+  const std::string_view title = unit == "images" ? "Img" : "Tokens";
+  out << "Step\t" << title << "/sec\t" << loss_name
+      << (accuracies ? "\ttop_1_accuracy\ttop_5_accuracy" : "") << std::endl;
 }
 
 void print_step(std::ostream& out, const StepLine& line) {
-  out << fmt::format("{}", line.step) << "\timages/sec: " << fixed(line.speed.mean, 1) << " +/- "
-      << fixed(line.speed.uncertainty, 1) << " (jitter = " << fixed(line.speed.jitter, 1) << ")\t"
-      << fixed(line.loss, 3);
+  out << fmt::format("{}", line.step) << "\t" << line.unit << "/sec: " << fixed(line.speed.mean, 1)
+      << " +/- " << fixed(line.speed.uncertainty, 1) << " (jitter = " << fixed(line.speed.jitter, 1)
+      << ")\t" << fixed(line.loss, 3);
   if (line.accuracies) {
     out << '\t' << fixed(line.accuracies->top_1, 3) << '\t' << fixed(line.accuracies->top_5, 3);
   }
@@ -145,8 +147,8 @@ void print_dumping_trace(std::ostream& out, std::string_view file) {
   out << "Dumping trace to " << file << std::endl;
 }
 
-void print_total(std::ostream& out, double images_per_second) {
-  out << kRule << "\ntotal images/sec: " << fixed(images_per_second, 2) << '\n'
+void print_total(std::ostream& out, std::string_view unit, double per_second) {
+  out << kRule << "\ntotal " << unit << "/sec: " << fixed(per_second, 2) << '\n'
       << kRule << std::endl;
 }
 

@@ -52,8 +52,10 @@ void print_rounded_warm_up(std::ostream& out, std::int64_t steps);
 void print_running_warm_up(std::ostream& out);
 void print_done_warm_up(std::ostream& out);
 
-/// Prints the column titles of the step lines. `loss_name` is total_loss or base_loss.
-void print_step_titles(std::ostream& out, std::string_view loss_name, bool accuracies);
+/// Prints the column titles of the step lines. `unit` is images or tokens, `loss_name` total_loss
+/// or base_loss.
+void print_step_titles(std::ostream& out, std::string_view unit, std::string_view loss_name,
+                       bool accuracies);
 
 struct Accuracies {
   double top_1 = 0;
@@ -63,6 +65,7 @@ struct Accuracies {
 /// One step line; `step` counts from 1.
 struct StepLine {
   std::int64_t step = 0;
+  std::string_view unit = "images";
   Speed speed{};
   double loss = 0;
   std::optional<Accuracies> accuracies{};
@@ -82,7 +85,7 @@ void print_done_with_training(std::ostream& out);
 void print_dumping_trace(std::ostream& out, std::string_view file);
 
 /// Prints the last block. Omitted for a run that was interrupted.
-void print_total(std::ostream& out, double images_per_second);
+void print_total(std::ostream& out, std::string_view unit, double per_second);
 
 /// ['/cpu:0', '/cpu:1'], as Python prints a list of strings.
 std::string python_list(const std::vector<std::string>& items);

@@ -80,7 +80,8 @@ class Session {
                    [this](int tower, std::int64_t run) { compute(tower, run); });
     }
     if (result_.stop != Stop::interrupted) {
-      report::print_total(parts_.out, result_.images_per_second(settings_.workload.global_batch()));
+      report::print_total(parts_.out, settings_.workload.model->unit().name,
+                          result_.speed(settings_.workload));
     }
   }
 
@@ -156,7 +157,7 @@ class Session {
 
   void measure() {
     report::print_step_titles(
-        parts_.out,
+        parts_.out, settings_.workload.model->unit().name,
         settings_.outputs.lines.loss == ReportedLoss::total ? "total_loss" : "base_loss",
         settings_.workload.accuracies());
     progress_.start("measuring", parts_.stopping.limits().steps);
@@ -220,15 +221,14 @@ class Session {
     }
     const nanoseconds begin = parts_.clock.now();
     progress_.clear();
-    const bool goes_on = parts_.after_step({.steps = global_step_,
-                                            .measured = global_step_ - result_.training_warmup,
-                                            .next = feeding_.position(),
-                                            .loss = outcome.loss,
-                                            .accuracies = settings_.workload.accuracies()
-                                                              ? std::optional(outcome.accuracies)
-                                                              : std::nullopt,
-                                            .learning_rate = parameters_.learning_rate,
-                                            .last = last});
+    const bool goes_on =
+        parts_.after_step({.steps = global_step_,
+                           .measured = global_step_ - result_.training_warmup,
+                           .next = feeding_.position(),
+                           .loss = outcome.loss,
+                           .accuracies = accuracies_of(outcome, settings_.workload),
+                           .learning_rate = parameters_.learning_rate,
+                           .last = last});
     result_.paused += parts_.clock.now() - begin;
     return goes_on;
   }
@@ -390,14 +390,13 @@ class Session {
 
   void print(std::int64_t number, const StepOutcome& outcome) {
     progress_.clear();
-    report::StepLine line{.step = number,
-                          .speed = speed_of_steps(settings_.workload.global_batch(), result_.steps,
-                                                  settings_.outputs.lines.ewma),
-                          .loss = outcome.loss};
-    if (settings_.workload.accuracies()) {
-      line.accuracies = outcome.accuracies;
-    }
-    report::print_step(parts_.out, line);
+    report::print_step(parts_.out,
+                       {.step = number,
+                        .unit = settings_.workload.model->unit().name,
+                        .speed = speed_of_steps(settings_.workload.units_per_step(), result_.steps,
+                                                settings_.outputs.lines.ewma),
+                        .loss = outcome.loss,
+                        .accuracies = accuracies_of(outcome, settings_.workload)});
   }
 
   const RunSettings& settings_;

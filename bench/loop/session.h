@@ -127,8 +127,9 @@ struct SessionResult {
   [[nodiscard]] std::int64_t global_steps() const {
     return steps_before + warmup_steps + static_cast<std::int64_t>(steps.size());
   }
-  [[nodiscard]] double images_per_second(std::int64_t global_batch) const {
-    return static_cast<double>(global_batch) * static_cast<double>(steps.size()) /
+  /// The speed, in units of the model.
+  [[nodiscard]] double speed(const Workload& workload) const {
+    return static_cast<double>(workload.units_per_step()) * static_cast<double>(steps.size()) /
            std::chrono::duration<double>(wall).count();
   }
 };

@@ -37,6 +37,11 @@ void append_outcome(const StepOutcome& outcome, const Workload& workload, Sessio
   }
 }
 
+std::optional<report::Accuracies> accuracies_of(const StepOutcome& outcome,
+                                                const Workload& workload) {
+  return workload.accuracies() ? std::optional(outcome.accuracies) : std::nullopt;
+}
+
 StepOutcome agreed_outcome(World& world, const StepOutcome& own) {
   StepOutcome agreed = own;
   agreed.loss = 0;

@@ -31,6 +31,10 @@ StepOutcome mean_outcome(const std::vector<StepOutcome>& outcomes);
 /// Adds a measured step's times and loss to the result.
 void append_outcome(const StepOutcome& outcome, const Workload& workload, SessionResult& result);
 
+/// The accuracies, if the workload computes them.
+std::optional<report::Accuracies> accuracies_of(const StepOutcome& outcome,
+                                                const Workload& workload);
+
 /// Returns the outcome that all processes report. Losses and accuracies are means. The stop is an
 /// interruption of any process, otherwise rank 0's. Waits for all ranks.
 StepOutcome agreed_outcome(World& world, const StepOutcome& own);

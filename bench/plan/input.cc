@@ -1,5 +1,6 @@
 #include "bench/plan/input.h"
 
+#include "kernels/candidates.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -7,6 +8,37 @@ namespace bench {
 std::int32_t first_label(const Workload& workload) {
   const Dataset& dataset = *workload.dataset;
   return dataset.background_label && workload.num_classes == dataset.num_classes - 1 ? 1 : 0;
+}
+
+namespace {
+
+/// The inputs of a model that reads no images.
+std::vector<ExampleInput> numbers_of(const Workload& workload) {
+  return workload.model->reads_images()
+             ? std::vector<ExampleInput>()
+             : example_inputs(*workload.model, {.num_classes = workload.num_classes});
+}
+
+}  // namespace
+
+Layout image_layout(const Workload& workload, const Executor& executor) {
+  return workload.model->reads_images() ? executor.input_layout("images") : nchw();
+}
+
+void feed_examples(Tower& tower, const InputBatch& batch, std::size_t first) {
+  for (const BatchNumbers& numbers : batch.numbers) {
+    tower.feed_numbers(numbers.input, numbers.values + first * numbers.per_example);
+  }
+  if (!batch.has_images()) {
+    return;
+  }
+  const std::size_t pixels = first * tower.elements_of_image();
+  const std::int32_t* const labels = batch.labels + first;
+  if (batch.pixels != nullptr) {
+    tower.feed_pixels(batch.pixels + pixels, labels, batch.content);
+  } else {
+    tower.feed(batch.images + pixels, labels, batch.content);
+  }
 }
 
 std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const Layout& images,
@@ -27,6 +59,7 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
                        .type = settings.execution.slots,
                        .num_classes = static_cast<std::int32_t>(workload.num_classes),
                        .first_label = first_label(workload),
+                       .numbers = numbers_of(workload),
                        .seed = workload.seed,
                        .start = workload.input.start};
   if (workload.input.file) {

@@ -261,7 +261,8 @@ std::size_t image_bytes(const Workload& workload, std::int64_t batch) {
 }
 
 MemoryNeed fingerprint_need(const RunSettings& settings, Backend& backend, std::int64_t batch) {
-  const Graph graph = build_run_graph(settings, backend, checked_images(batch));
+  const Graph graph =
+      build_run_graph(settings, backend, checked_examples(*settings.workload.model, batch));
   const std::size_t kernels =
       settings.workload.int8 ? 0 : plan_check_memory(graph, backend.host_threads().count).total();
   // Values written to variables are f32, whatever the type of the variables.

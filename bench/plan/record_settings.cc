@@ -127,7 +127,7 @@ std::string to_text(const GroupPlace& place) {
 }
 
 std::string to_text(const ScalingReference& reference) {
-  json text = {{"devices", reference.devices}, {"images_per_second", reference.images_per_second}};
+  json text = {{"devices", reference.devices}, {"units_per_second", reference.units_per_second}};
   if (const auto& parts = reference.parts) {
     text["parts"] = {parts->input, parts->computing, parts->exposed_communication, parts->updating,
                      parts->waiting};
@@ -139,7 +139,7 @@ ScalingReference parse_scaling_reference(const std::string& text) {
   try {
     const json parsed = json::parse(text);
     ScalingReference reference{.devices = parsed.at("devices").get<int>(),
-                               .images_per_second = parsed.at("images_per_second").get<double>()};
+                               .units_per_second = parsed.at("units_per_second").get<double>()};
     if (parsed.contains("parts")) {
       const auto parts = parsed.at("parts").get<std::array<double, 5>>();
       reference.parts = {.input = parts[0],

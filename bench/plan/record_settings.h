@@ -41,7 +41,7 @@ struct RepeatSettings {
 /// are means over its towers in seconds per step, if known.
 struct ScalingReference {
   int devices = 0;
-  double images_per_second = 0;
+  double units_per_second = 0;
   struct Parts {
     double input = 0;
     double computing = 0;

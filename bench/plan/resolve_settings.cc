@@ -52,6 +52,36 @@ const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
   throw unknown_model(flags.model);
 }
 
+/// Throws UsageError if a flag is for images, and the model reads tokens.
+void check_tokens(const Flags& flags, const Model& model, bool evaluates) {
+  if (model.reads_images()) {
+    return;
+  }
+  const auto refuse = [&](std::string_view flag) {
+    throw UsageError(fmt::format("--{} is for images, but --model={} reads tokens; omit this flag",
+                                 flag, model.name));
+  };
+  if (flags.image_size) {
+    refuse("image_size");
+  }
+  if (flags.input_file) {
+    refuse("input_file");
+  }
+  if (flags.input_transfer == "uint8") {
+    refuse("input_transfer=uint8");
+  }
+  const auto not_built = [&](std::string_view what) {
+    throw UsageError(
+        fmt::format("--model={}: {} is not built for models that read tokens", model.name, what));
+  };
+  if (flags.dtype == "int8") {
+    not_built("--dtype=int8");
+  }
+  if (evaluates) {
+    not_built("an evaluation");
+  }
+}
+
 /// Throws the UsageError of building the network, before any other work is done.
 void check_network(const RunSettings& settings, bool size_given) {
   const Workload& workload = settings.workload;
@@ -269,6 +299,7 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   check_torchvision(flags, *workload.model);
   settings.evaluation = read_evaluation(flags, *workload.dataset);
   const bool evaluates = flags.eval || settings.evaluation.during_training();
+  check_tokens(flags, *workload.model, evaluates);
   if (evaluates && (place.processes > 1 || place.servers > 0)) {
     throw UsageError("an evaluation by several processes is not built yet; use one process");
   }

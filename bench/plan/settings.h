@@ -208,6 +208,10 @@ struct Workload {
   /// Images per step of this process's devices, and of all devices.
   [[nodiscard]] std::int64_t process_batch() const { return batch * towers; }
   [[nodiscard]] std::int64_t global_batch() const { return batch * all_towers(); }
+  /// What a step of all devices adds to the speed, in units of the model.
+  [[nodiscard]] std::int64_t units_per_step() const {
+    return global_batch() * model->unit().per_example;
+  }
   /// True if batch norm is folded into the convolutions.
   [[nodiscard]] bool frozen() const { return !training() && (freeze || int8); }
   [[nodiscard]] bool accuracies() const { return !training() || print_training_accuracy; }

@@ -42,8 +42,8 @@ void note_the_rate_of_lars(RunSettings& settings) {
 void suit_synthetic_images(RunSettings& settings) {
   const LearningRateRequest& request = settings.workload.learning_rate.request;
   if (!settings.workload.training() || !settings.workload.synthetic() ||
-      request.init_learning_rate || request.piecewise_schedule ||
-      scales_layers(settings.workload.optimizer) ||
+      !settings.workload.model->reads_images() || request.init_learning_rate ||
+      request.piecewise_schedule || scales_layers(settings.workload.optimizer) ||
       has_batch_norm(build_run_network(settings.workload, 1))) {
     return;
   }

@@ -358,7 +358,8 @@ void add_measurements(results::Record& record, const RunSettings& settings,
     planned.push_back(
         {.name = std::string(region.name), .bytes = static_cast<std::int64_t>(region.bytes)});
   }
-  record.metrics = results::run_metrics({.images_per_step = settings.workload.global_batch(),
+  record.metrics = results::run_metrics({.unit = std::string(settings.workload.model->unit().name),
+                                         .units_per_step = settings.workload.units_per_step(),
                                          .steps = session.steps,
                                          .device_steps = device_steps_of(session),
                                          .wall = session.wall,
@@ -375,7 +376,8 @@ void add_measurements(results::Record& record, const RunSettings& settings,
   add_tower_times(record.towers, session);
   record.choices.reduced_on = session.reduced_on;
   if (settings.outputs.record.scaling && !session.steps.empty()) {
-    record.scaling = scaling_of(*settings.outputs.record.scaling, record);
+    record.scaling =
+        scaling_of(*settings.outputs.record.scaling, record, settings.workload.units_per_step());
   }
   record.series.step_ns = session.steps;
   record.series.device_ns = session.device_steps;

@@ -7,7 +7,9 @@
 
 namespace bench {
 
-/// Prints the quantiles of the measured steps' times; nothing without a step.
-void print_latency(const SessionResult& session, std::int64_t images, std::ostream& out);
+/// Prints the quantiles of the measured steps' times; nothing without a step. `example` is what a
+/// step computes `examples` of, in the singular.
+void print_latency(const SessionResult& session, std::int64_t examples, std::string_view example,
+                   std::ostream& out);
 
 }  // namespace bench

@@ -10,10 +10,12 @@ namespace {
 
 using Parts = ScalingReference::Parts;
 
-double images_per_second(const results::Record& record) {
-  const auto speed = std::find_if(record.metrics.begin(), record.metrics.end(),
-                                  [](const auto& each) { return each.name == "images_per_sec"; });
-  check(speed != record.metrics.end() && speed->value.known(), "the run has no images_per_sec");
+double units_per_second(const results::Record& record) {
+  const auto speed =
+      std::find_if(record.metrics.begin(), record.metrics.end(), [](const auto& each) {
+        return std::ranges::find(results::kSpeedMetrics, each.name) != results::kSpeedMetrics.end();
+      });
+  check(speed != record.metrics.end() && speed->value.known(), "the run has no speed");
   return std::get<double>(speed->value.value());
 }
 
@@ -40,7 +42,7 @@ std::optional<Parts> mean_parts(const std::vector<results::TowerTimes>& towers) 
 
 ScalingReference reference_of(const results::Record& record) {
   return {.devices = record.workload.devices,
-          .images_per_second = images_per_second(record),
+          .units_per_second = units_per_second(record),
           .parts = mean_parts(record.towers)};
 }
 
@@ -60,22 +62,23 @@ ScalingReference reference_of(const results::StoredRun& run) {
                                .waiting = seconds(tower.at("waiting"))}});
   }
   return {.devices = run.record.at("workload").at("devices").get<int>(),
-          .images_per_second = run.metrics.at("images_per_sec").value,
+          .units_per_second = run.metrics.at(results::speed_metric(run)).value,
           .parts = mean_parts(towers)};
 }
 
-results::Scaling scaling_of(const ScalingPlace& place, const results::Record& record) {
+results::Scaling scaling_of(const ScalingPlace& place, const results::Record& record,
+                            std::int64_t units_per_step) {
   const ScalingReference own = reference_of(record);
   const ScalingReference& reference = place.reference ? *place.reference : own;
   results::Scaling scaling{.reference_devices = reference.devices,
-                           .reference_images_per_sec = reference.images_per_second,
-                           .efficiency = (own.images_per_second / own.devices) /
-                                         (reference.images_per_second / reference.devices)};
+                           .reference_images_per_sec = reference.units_per_second,
+                           .efficiency = (own.units_per_second / own.devices) /
+                                         (reference.units_per_second / reference.devices)};
   if (!own.parts || !reference.parts) {
     scaling.lost.set_unknown(Unknown{std::string(kNotTimedByPart)});
     return scaling;
   }
-  const double step = static_cast<double>(record.workload.global_batch) / own.images_per_second;
+  const double step = static_cast<double>(units_per_step) / own.units_per_second;
   const auto lost = [&](double Parts::*part) {
     return ((*own.parts).*part - (*reference.parts).*part) / step;
   };

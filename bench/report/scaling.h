@@ -7,8 +7,10 @@
 namespace bench {
 
 /// Compares a run of --scaling_sweep with its reference, or the reference with itself. The record
-/// must have its workload, its towers' times and its images_per_sec.
-results::Scaling scaling_of(const ScalingPlace& place, const results::Record& record);
+/// must have its workload, its towers' times and its speed.
+/// `units_per_step`: what a step of all devices adds to the speed.
+results::Scaling scaling_of(const ScalingPlace& place, const results::Record& record,
+                            std::int64_t units_per_step);
 
 /// The reference that this record provides for the other runs.
 ScalingReference reference_of(const results::StoredRun& run);

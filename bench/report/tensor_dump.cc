@@ -4,6 +4,7 @@
 #include <deque>
 #include <span>
 
+#include "bench/plan/input.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -88,11 +89,7 @@ class StepTensors {
 
 void dump_first_step(const Workload& workload, const RunTensorFiles& files, Tower& tower,
                      const InputBatch& batch, const Watch& watch) {
-  if (batch.pixels != nullptr) {
-    tower.feed_pixels(batch.pixels, batch.labels);
-  } else {
-    tower.feed(batch.images, batch.labels);
-  }
+  feed_examples(tower, batch);
   tower.set_parameters({.number = layer_step(workload, 0)});
   tower.upload_parameters();
   tower.enqueue_run();

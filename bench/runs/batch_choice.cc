@@ -96,10 +96,11 @@ InitialValues trial_values(const RunSettings& settings, const Backend& backend, 
   return values;
 }
 
-results::BatchTrial trial_of(std::int64_t batch, const std::vector<nanoseconds>& steps) {
+results::BatchTrial trial_of(const Workload& workload, const std::vector<nanoseconds>& steps) {
   const results::StepTimeStatistics statistics = results::step_time_statistics(steps);
-  return {.batch = batch,
-          .images_per_sec = static_cast<double>(batch) / statistics.median,
+  const std::int64_t units = workload.batch * workload.model->unit().per_example;
+  return {.batch = workload.batch,
+          .images_per_sec = static_cast<double>(units) / statistics.median,
           .spread = statistics.mad / statistics.median,
           .steps = statistics.n};
 }
@@ -122,7 +123,7 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
     if (host.device(settings).memory) {
       of_any_node.emplace(*host.device(settings).memory);
     }
-    input = make_run_input(settings, towers->first().executor().input_layout("images"),
+    input = make_run_input(settings, image_layout(settings.workload, towers->first().executor()),
                            host.phases.of("drawing the images", "row"));
   }
   host.phases.clear();
@@ -139,12 +140,12 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
                .progress_terminal = {}},
               session);
   host.phases.stop_if_asked("before the run");
-  return trial_of(settings.workload.batch, session.steps);
+  return trial_of(settings.workload, session.steps);
 }
 
-std::string sentence_of(const results::BatchTrial& trial) {
-  return fmt::format("{}{}: {:.1f} images/sec, median of {} steps, spread {:.1f} %\n",
-                     stderr_line::batch, trial.batch, trial.images_per_sec, trial.steps,
+std::string sentence_of(const results::BatchTrial& trial, std::string_view unit) {
+  return fmt::format("{}{}: {:.1f} {}/sec, median of {} steps, spread {:.1f} %\n",
+                     stderr_line::batch, trial.batch, trial.images_per_sec, unit, trial.steps,
                      100 * trial.spread);
 }
 
@@ -207,6 +208,7 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
       plannable(limits_of_run(settings.execution, host_limit, host.devices(first)));
   const InitialValues values = trial_values(first, *host.device(first).backend, host);
   std::ostream& err = host.streams.err;
+  const SpeedUnit unit = settings.workload.model->unit();
   const auto try_batch = [&](std::int64_t batch) -> std::optional<results::BatchTrial> {
     RunSettings trial = trial_settings(settings, batch);
     const bool fitting = fits(trial, *host.device(trial).backend, allowed);
@@ -216,7 +218,7 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
       return std::nullopt;
     }
     const results::BatchTrial result = measure(trial, values, host);
-    err << sentence_of(result) << std::flush;
+    err << sentence_of(result, unit.name) << std::flush;
     return result;
   };
   err << stderr_line::batch_request << "auto tries the batch sizes 1, 2, 4 and so on\n"
@@ -229,13 +231,13 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
                     first.workload.model->name));
   }
   err << stderr_line::batch_request
-      << fmt::format(
-             "auto: batch {} is the smallest within {:g} % of the best, {:.1f} images/sec\n",
-             search.chosen, 100 * kTolerance, best_of(search.tried));
+      << fmt::format("auto: batch {} is the smallest within {:g} % of the best, {:.1f} {}/sec\n",
+                     search.chosen, 100 * kTolerance, best_of(search.tried), unit.name);
   warn_of_unsteady(search.tried);
   return {.batch = search.chosen,
           .choice = {.rule = std::string(name_of(BatchRequest::Rule::fastest)),
-                     .tried = std::move(search.tried)}};
+                     .tried = std::move(search.tried)},
+          .unit = unit};
 }
 
 void note_slower_than_trial(const ChosenBatch& chosen,
@@ -245,15 +247,16 @@ void note_slower_than_trial(const ChosenBatch& chosen,
       std::find_if(chosen.choice.tried.begin(), chosen.choice.tried.end(),
                    [&](const results::BatchTrial& one) { return one.batch == chosen.batch; });
   if (trial == chosen.choice.tried.end() || steps.empty()) return;
-  const double speed =
-      static_cast<double>(chosen.batch) / results::step_time_statistics(steps).median;
+  const double speed = static_cast<double>(chosen.batch * chosen.unit.per_example) /
+                       results::step_time_statistics(steps).median;
   if (speed >= kMuchSlower * trial->images_per_sec) return;
   err << stderr_line::batch_request
       << fmt::format(
-             "auto: the run reached {:.1f} images/sec, {:.0f} % less than the short trial "
+             "auto: the run reached {:.1f} {}/sec, {:.0f} % less than the short trial "
              "({:.1f}). "
              "The machine was probably busier during the run; repeat it (--repeats).\n",
-             speed, 100 * (1 - speed / trial->images_per_sec), trial->images_per_sec);
+             speed, chosen.unit.name, 100 * (1 - speed / trial->images_per_sec),
+             trial->images_per_sec);
 }
 
 ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {

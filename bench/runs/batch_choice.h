@@ -14,6 +14,7 @@ namespace bench {
 struct ChosenBatch {
   std::int64_t batch = 0;
   results::BatchChoice choice = {};
+  SpeedUnit unit = {};
 };
 
 /// Measures a few steps of several batch sizes, prints the results, and chooses the smallest size

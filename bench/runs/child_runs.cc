@@ -100,6 +100,12 @@ void warn_of_signal(std::ostream& err, int signal) {
 
 }  // namespace
 
+std::string speed_title(const results::StoredRun& run) {
+  std::string title = results::speed_metric(run);
+  constexpr std::string_view kPer = "_per_";
+  return title.replace(title.find(kPer), kPer.size(), "/");
+}
+
 void end_with_parent() {
   if (std::getenv(kRecordVariable) != nullptr) {
     (void)::prctl(PR_SET_PDEATHSIG, SIGTERM);

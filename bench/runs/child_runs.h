@@ -28,6 +28,9 @@ struct ChildOutcome {
   std::optional<results::StoredRun> record = {};
 };
 
+/// The unit of a run's speed, as a title: images/sec or tokens/sec.
+std::string speed_title(const results::StoredRun& run);
+
 /// If ChildRuns started this process: the process also receives SIGTERM when its parent ends, even
 /// by SIGKILL.
 void end_with_parent();

@@ -226,7 +226,8 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   print_closing_notes(settings, measured, streams.err);
   print_gpus(file.record(), streams.err);
   if (settings.outputs.latency) {
-    print_latency(session, settings.workload.batch, streams.out);
+    print_latency(session, settings.workload.batch, settings.workload.model->example(),
+                  streams.out);
   }
   Attempt attempt = measured.attempt;
   attempt.at([&] {

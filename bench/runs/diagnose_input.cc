@@ -48,7 +48,7 @@ double device_speed(const RunSettings& settings, Towers& towers, InputSource& in
                .progress = silent},
               session);
   stop_if_asked(host);
-  return session.images_per_second(settings.workload.global_batch());
+  return session.speed(settings.workload);
 }
 
 /// The input's batches; waiting for them ends if the run is to end.

@@ -87,9 +87,10 @@ std::optional<report::Accuracies> Evaluator::evaluate_now(Towers& training, std:
   } else {
     towers_->run([&](int tower) { (*towers_)[tower].write_variables(values); });
   }
-  const auto input = make_run_input(settings_, towers_->first().executor().input_layout("images"),
-                                    host_.phases.of("drawing the images", "row"),
-                                    make_staging_allocator(*devices_.front().backend));
+  const auto input =
+      make_run_input(settings_, image_layout(settings_.workload, towers_->first().executor()),
+                     host_.phases.of("drawing the images", "row"),
+                     make_staging_allocator(*devices_.front().backend));
   const EvaluationResult result = evaluate({.settings = settings_,
                                             .towers = *towers_,
                                             .input = *input,

@@ -70,19 +70,21 @@ std::string why_not(const Model& model, const SupportQuery& supports) {
 void list_models(std::ostream& out, std::span<const ListedDevice> devices) {
   TextTable table({{.title = "model"},
                    {.title = "dataset"},
-                   {.title = "image", .right = true},
+                   {.title = "size", .right = true},
                    {.title = "batch", .right = true},
                    {.title = "parameters", .right = true},
-                   {.title = "GFLOP/image", .right = true},
+                   {.title = "GFLOP/example", .right = true},
                    {.title = "devices"}});
   for (const Model& model : all_models()) {
     RunSettings settings = settings_of(model);
     settings.workload.mode = RunMode::forward_only;
     const Graph forward = build_run_network(settings.workload, kSmallBatch);
-    table.add_row({std::string(model.name), std::string(model.dataset),
-                   fmt::format("{}", model.image_size), fmt::format("{}", model.default_batch),
-                   fmt::format("{}", count_variables(forward).trained.scalars),
-                   gigaflops(forward, kSmallBatch), devices_for(model, devices)});
+    table.add_row(
+        {std::string(model.name), std::string(model.dataset),
+         fmt::format("{}", model.reads_images() ? model.image_size : model.sequence_length),
+         fmt::format("{}", model.default_batch),
+         fmt::format("{}", count_variables(forward).trained.scalars),
+         gigaflops(forward, kSmallBatch), devices_for(model, devices)});
   }
   out << table;
 }

@@ -102,7 +102,8 @@ void evaluate_alone(const RunSettings& settings, const SessionParts& parts, Sess
     report::print_accuracy(parts.out, result.counts.accuracies(), result.counts.images);
   }
   if (!result.interrupted) {
-    report::print_total(parts.out, session.images_per_second(settings.workload.global_batch()));
+    report::print_total(parts.out, settings.workload.model->unit().name,
+                        session.speed(settings.workload));
   }
 }
 

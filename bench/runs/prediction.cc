@@ -49,27 +49,26 @@ void predict_speeds(const RunSettings& settings, const SessionResult& session, c
   const StepTiming timing = timing_of(session, sums, world.ranks);
   const Fabric fabric{.bytes_per_second = world.link->bytes_per_second,
                       .per_message = world.link->per_message};
-  TextTable table({{.title = "processes", .right = true},
-                   {.title = "images/sec", .right = true},
-                   {.title = "efficiency %", .right = true},
-                   {.title = "measured", .right = true}});
+  TextTable table(
+      {{.title = "processes", .right = true},
+       {.title = fmt::format("{}/sec", settings.workload.model->unit().name), .right = true},
+       {.title = "efficiency %", .right = true},
+       {.title = "measured", .right = true}});
   // The measured number of processes shows how far to trust the others.
   const int own = settings.workload.processes;
   if (!std::binary_search(wanted.begin(), wanted.end(), own)) {
     wanted.insert(std::upper_bound(wanted.begin(), wanted.end(), own), own);
   }
   constexpr double kInPerCent = 100;
+  const auto units = static_cast<double>(settings.workload.process_batch() *
+                                         settings.workload.model->unit().per_example);
   for (const int ranks : wanted) {
     const double step = predicted_step(timing, fabric, ranks);
     const results::PredictedSpeed speed{
-        .ranks = ranks,
-        .images_per_sec = static_cast<double>(settings.workload.process_batch()) * ranks / step,
-        .efficiency = timing.step / step};
+        .ranks = ranks, .images_per_sec = units * ranks / step, .efficiency = timing.step / step};
     table.add_row({std::to_string(ranks), decimal(speed.images_per_sec, 2),
                    decimal(kInPerCent * speed.efficiency, 1),
-                   ranks == own
-                       ? decimal(session.images_per_second(settings.workload.global_batch()), 2)
-                       : ""});
+                   ranks == own ? decimal(session.speed(settings.workload), 2) : ""});
     world.predicted.push_back(speed);
   }
   constexpr double kMega = 1e6;

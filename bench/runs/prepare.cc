@@ -171,8 +171,7 @@ void dump(RunSettings& settings, Device& device, const MemoryLimits& limits,
   }
   if (settings.outputs.dump.plan) {
     out << plan.lowered;
-    print_forecast(plan.lowered, settings.workload.batch, images_at_once(settings),
-                   !backend.shares_host_memory(), out);
+    print_forecast(plan.lowered, settings, !backend.shares_host_memory(), out);
     out << stderr_line::planned_memory << ": " << memory << "\n";
   }
   if (settings.outputs.dump.choices) {
@@ -293,7 +292,7 @@ std::unique_ptr<InputSource> prepare_input(const RunSettings& settings,
     if (device.memory) {
       of_any_node.emplace(*device.memory);
     }
-    input = make_run_input(settings, tower.executor().input_layout("images"),
+    input = make_run_input(settings, image_layout(settings.workload, tower.executor()),
                            host.phases.of("drawing the images", "row"),
                            make_staging_allocator(*device.backend));
   }

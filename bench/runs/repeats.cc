@@ -23,7 +23,7 @@ std::string decimals_of(double value, int digits) { return fmt::format("{:.{}f}"
 
 std::vector<double> speeds_of(std::span<const RepeatOutcome> runs) {
   std::vector<double> speeds;
-  for (const RepeatOutcome& run : runs) speeds.push_back(run.images_per_second);
+  for (const RepeatOutcome& run : runs) speeds.push_back(run.speed);
   return speeds;
 }
 
@@ -67,20 +67,21 @@ void print_repeats(std::ostream& out, std::span<const RepeatOutcome> runs, bool 
   if (runs.empty()) {
     return;
   }
-  TextTable table(
-      {{.title = "run", .right = true}, {.title = "images/sec", .right = true}, {.title = ""}});
+  TextTable table({{.title = "run", .right = true},
+                   {.title = runs.front().unit, .right = true},
+                   {.title = ""}});
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    table.add_row({fmt::format("{}", i + 1), decimals_of(runs[i].images_per_second, 2),
+    table.add_row({fmt::format("{}", i + 1), decimals_of(runs[i].speed, 2),
                    runs[i].disturbed ? "disturbed" : ""});
   }
-  const std::vector<double> images_per_second = speeds_of(runs);
+  const std::vector<double> speeds = speeds_of(runs);
   const results::stats::GroupSummary summary =
-      looked ? results::stats::group_summary(images_per_second, results::stats::kLookAlpha)
-             : results::stats::group_summary(images_per_second);
+      looked ? results::stats::group_summary(speeds, results::stats::kLookAlpha)
+             : results::stats::group_summary(speeds);
   const std::string level =
       looked ? fmt::format("{:g}", kPerCent * (1 - results::stats::kLookAlpha)) : "95";
-  out << table << "median of " << summary.n << " runs: " << decimals_of(summary.median, 2)
-      << " images/sec";
+  out << table << "median of " << summary.n << " runs: " << decimals_of(summary.median, 2) << " "
+      << runs.front().unit;
   if (summary.interval) {
     out << ", " << level << " % interval " << decimals_of(summary.interval->low, 2) << " to "
         << decimals_of(summary.interval->high, 2);
@@ -133,7 +134,8 @@ int run_repeats(const Outputs& outputs, RunHost& host) {
         {.place = {.repeat = index, .order = index}, .variables = {{kRepeatsVariable, "1"}}});
     RepeatOutcome outcome{.status = child.status};
     if (child.record) {
-      outcome.images_per_second = child.record->metrics.at("images_per_sec").value;
+      outcome.speed = child.record->metrics.at(results::speed_metric(*child.record)).value;
+      outcome.unit = speed_title(*child.record);
       outcome.disturbed = !results::disturbances_of(child.record->record).empty();
     }
     return outcome;

@@ -16,8 +16,9 @@ namespace bench {
 /// A completed repeat.
 struct RepeatOutcome {
   int status = 0;
-  double images_per_second = 0;  ///< Set if the status is 0.
-  bool disturbed = false;        ///< By other programs, for example.
+  double speed = 0;  ///< Set if the status is 0.
+  std::string unit = "images/sec";
+  bool disturbed = false;  ///< By other programs, for example.
 };
 
 /// Calls `run` for the repeats 0, 1, ... until it has the requested number, their interval is

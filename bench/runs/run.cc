@@ -84,6 +84,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   }
   return {.status = status,
           .session = std::move(measured.session),
+          .unit = begun.settings.workload.model->unit(),
           .memory = begun.memory,
           .peak_rss = measured.peak_rss};
 }

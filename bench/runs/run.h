@@ -15,6 +15,7 @@ struct RunOutcome {
   /// interrupt.
   int status = 0;
   SessionResult session = {};
+  SpeedUnit unit = {};
   PlannedMemory memory = {};
   Captured<std::int64_t> peak_rss = {};
 };

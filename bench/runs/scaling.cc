@@ -47,7 +47,7 @@ std::vector<std::string> row_of(const ScaledRun& run) {
   }
   const results::StoredRun& stored = *run.outcome.record;
   const json& scaling = stored.record.at("scaling");
-  row.push_back(metric_text(stored, "images_per_sec", 2));
+  row.push_back(metric_text(stored, results::speed_metric(stored), 2));
   row.push_back(decimal(kInPerCent * scaling.at("efficiency").get<double>(), 1));
   for (const char* part : {"input", "computing", "exposed_communication", "updating", "host"}) {
     row.push_back(lost_text(scaling, part));
@@ -148,16 +148,20 @@ RunSettings settings_of_scaled(RunSettings settings) {
 }
 
 void print_scaling(std::ostream& out, std::span<const ScaledRun> runs) {
-  TextTable table({{.title = "devices", .right = true},
-                   {.title = "images/sec", .right = true},
-                   {.title = "efficiency %", .right = true},
-                   {.title = "lost: input", .right = true},
-                   {.title = "computing", .right = true},
-                   {.title = "exposed communication", .right = true},
-                   {.title = "update", .right = true},
-                   {.title = "host", .right = true},
-                   {.title = "peak MiB", .right = true},
-                   {.title = ""}});
+  const auto recorded = std::ranges::find_if(
+      runs, [](const ScaledRun& run) { return run.outcome.record.has_value(); });
+  TextTable table(
+      {{.title = "devices", .right = true},
+       {.title = recorded == runs.end() ? "images/sec" : speed_title(*recorded->outcome.record),
+        .right = true},
+       {.title = "efficiency %", .right = true},
+       {.title = "lost: input", .right = true},
+       {.title = "computing", .right = true},
+       {.title = "exposed communication", .right = true},
+       {.title = "update", .right = true},
+       {.title = "host", .right = true},
+       {.title = "peak MiB", .right = true},
+       {.title = ""}});
   for (const ScaledRun& run : runs) {
     table.add_row(row_of(run));
   }

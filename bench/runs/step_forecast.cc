@@ -15,20 +15,22 @@ StepForecast forecast_of(const LoweredGraph& lowered) {
   return forecast;
 }
 
-void print_forecast(const LoweredGraph& lowered, std::int64_t batch, std::int64_t at_once,
-                    bool launches, std::ostream& out) {
+void print_forecast(const LoweredGraph& lowered, const RunSettings& settings, bool launches,
+                    std::ostream& out) {
   const StepForecast forecast = forecast_of(lowered);
-  const std::int64_t runs = batch / at_once;
+  const std::int64_t runs = runs_per_step(settings);
+  const SpeedUnit unit = settings.workload.model->unit();
   const auto of_step = [&](double of_run) { return static_cast<double>(runs) * of_run; };
   const std::string nodes = launches ? fmt::format("{} nodes and reorders in {} launches",
                                                    forecast.steps, forecast.launches)
                                      : fmt::format("{} nodes and reorders", forecast.steps);
   out << fmt::format(
       "planned step: {}{}, {:.2f} GB read and written, estimated at {:.2f} ms or {:.1f} "
-      "images/sec, "
-      "without the optimizer\n",
+      "{}/sec, without the optimizer\n",
       runs > 1 ? fmt::format("{} runs of ", runs) : "", nodes, of_step(forecast.bytes) * 1e-9,
-      of_step(forecast.seconds) * 1e3, static_cast<double>(batch) / of_step(forecast.seconds));
+      of_step(forecast.seconds) * 1e3,
+      static_cast<double>(settings.workload.batch * unit.per_example) / of_step(forecast.seconds),
+      unit.name);
 }
 
 }  // namespace bench

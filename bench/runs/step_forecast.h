@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 
+#include "bench/plan/settings.h"
 #include "kernels/runtime/lowering.h"
 
 namespace bench {
@@ -21,9 +22,9 @@ struct StepForecast {
 StepForecast forecast_of(const LoweredGraph& lowered);
 
 /// Prints a line: "planned step: 229 nodes and reorders in 483 launches, ...". Includes launches
-/// only if `launches` is set. A step runs the network for `at_once` images until the batch is
-/// complete.
-void print_forecast(const LoweredGraph& lowered, std::int64_t batch, std::int64_t at_once,
-                    bool launches, std::ostream& out);
+/// only if `launches` is set. A step runs the network on a part of the batch at a time if the
+/// settings say so.
+void print_forecast(const LoweredGraph& lowered, const RunSettings& settings, bool launches,
+                    std::ostream& out);
 
 }  // namespace bench

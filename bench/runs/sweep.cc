@@ -22,11 +22,11 @@ std::vector<std::string> row_of(const SweptRun& run) {
   if (session.steps.empty()) {
     row.insert(row.end(), {"-", "-", "-"});
   } else {
-    const double images =
-        static_cast<double>(run.batch) * static_cast<double>(session.steps.size());
+    const std::int64_t per_step = run.batch * run.outcome.unit.per_example;
+    const double units = static_cast<double>(per_step) * static_cast<double>(session.steps.size());
     constexpr double kMillisecondsPerSecond = 1e3;
-    row.push_back(decimal(images / std::chrono::duration<double>(session.wall).count(), 2));
-    row.push_back(decimal(speed_of_steps(run.batch, session.steps).uncertainty, 2));
+    row.push_back(decimal(units / std::chrono::duration<double>(session.wall).count(), 2));
+    row.push_back(decimal(speed_of_steps(per_step, session.steps).uncertainty, 2));
     row.push_back(
         decimal(kMillisecondsPerSecond * results::step_time_statistics(session.steps).median, 2));
   }
@@ -65,8 +65,9 @@ RunSettings settings_of_run(const RunSettings& settings, std::int64_t batch) {
 }
 
 void print_sweep(std::ostream& out, std::span<const SweptRun> runs) {
+  const std::string_view unit = runs.empty() ? SpeedUnit().name : runs.front().outcome.unit.name;
   TextTable table({{.title = "batch", .right = true},
-                   {.title = "images/sec", .right = true},
+                   {.title = fmt::format("{}/sec", unit), .right = true},
                    {.title = "+/-", .right = true},
                    {.title = "ms/step", .right = true},
                    {.title = "planned", .right = true},

@@ -75,7 +75,7 @@ run 0 --version
 grep -qx 'bench [0-9][0-9.]*' "$out" || fail 'no version'
 run 0 --list_models
 [ ! -s "$err" ] || fail 'something is on standard error'
-grep -q '^model  *dataset  *image  *batch  *parameters  *GFLOP/image  *devices$' "$out" ||
+grep -q '^model  *dataset  *size  *batch  *parameters  *GFLOP/example  *devices$' "$out" ||
   fail 'no titles'
 grep -q '^resnet50  *imagenet  *224  *64  *25559081  *7\.7160  *cpu reference$' "$out" ||
   fail 'no line of resnet50'

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <span>
 
 #include "models/base/errors.h"
@@ -63,10 +62,11 @@ Sums sums_of(std::string_view name, std::span<const float> values, double factor
 void run_on_two_images(Tower& tower, std::size_t first, const Executor::Observer* observer) {
   const FingerprintBatch batch = fingerprint_batch(tower, first);
   constexpr std::int32_t kNothingDropped = -1;
+  batch.write_numbers(tower);
   if (observer != nullptr) {
-    tower.run_observed(batch.images, batch.labels, kNothingDropped, *observer);
+    tower.run_observed(batch.images, {}, kNothingDropped, *observer);
   } else {
-    tower.run_canonical(batch.images, batch.labels, kNothingDropped);
+    tower.run_canonical(batch.images, {}, kNothingDropped);
   }
 }
 
@@ -75,7 +75,7 @@ class Logits {
  public:
   void add(Tower& tower, std::size_t first) {
     const std::vector<float> logits = tower.executor().read_output_as_floats("logits");
-    const auto batch = static_cast<std::size_t>(tower.find_input("images")->shape[0]);
+    const auto batch = static_cast<std::size_t>(tower.examples());
     const std::size_t classes = logits.size() / batch;
     for (std::size_t n = 0; n < batch; ++n) {
       const std::size_t image = (first + n) % kImages;
@@ -165,28 +165,42 @@ void add_parts(FingerprintKind kind, std::span<const Sums> variables,
 
 FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::size_t images) {
   const Graph& graph = tower.executor().graph();
-  const Shape& shape = tower.find_input("images")->shape;
-  const auto size = static_cast<std::size_t>(shape[0]);
-  const std::size_t pixels = static_cast<std::size_t>(shape.elements()) / size;
+  const auto size = static_cast<std::size_t>(tower.examples());
+  const auto per_example = [&](std::string_view input) {
+    const TensorType* const type = tower.find_input(input);
+    return type == nullptr ? 0 : static_cast<std::size_t>(type->shape.elements()) / size;
+  };
+  const std::size_t pixels = per_example("images");
   const auto classes = static_cast<std::uint32_t>(graph.shape(graph.output("logits"))[1]);
   FingerprintBatch batch;
   batch.images.resize(size * pixels);
-  batch.labels.resize(size);
+  for (const std::string& input : tower.number_inputs()) {
+    batch.numbers[input].resize(size * per_example(input));
+  }
   for (std::size_t n = 0; n < size; ++n) {
-    float* const image = batch.images.data() + n * pixels;
-    if (n >= images) {
-      std::memcpy(image, image - images * pixels, pixels * sizeof(float));
-      batch.labels[n] = batch.labels[n - images];
-      continue;
-    }
     RandomStream random(fingerprint_seed(),
                         hash_name(fmt::format("image{}", (first + n) % images)));
-    for (std::size_t i = 0; i < pixels; ++i) {
-      image[i] = random.normal();
+    const auto fill = [&](auto& values, std::size_t count, const auto& draw) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(n * count);
+      if (n >= images) {
+        std::copy_n(begin - static_cast<std::ptrdiff_t>(images * count), count, begin);
+      } else {
+        std::generate_n(begin, count, draw);
+      }
+    };
+    fill(batch.images, pixels, [&] { return random.normal(); });
+    for (const std::string& input : tower.number_inputs()) {
+      fill(batch.numbers[input], per_example(input),
+           [&] { return static_cast<std::int32_t>(random.below(classes)); });
     }
-    batch.labels[n] = static_cast<std::int32_t>(random.below(classes));
   }
   return batch;
+}
+
+void FingerprintBatch::write_numbers(Tower& tower) const {
+  for (const auto& [input, values] : numbers) {
+    tower.write_numbers(input, values);
+  }
 }
 
 std::string fingerprint_refusal(std::int64_t batch) {
@@ -194,7 +208,7 @@ std::string fingerprint_refusal(std::int64_t batch) {
   return batch % static_cast<std::int64_t>(kImages) == 0
              ? ""
              : fmt::format(
-                   "the batch size of {} is odd, but each of the fingerprint's two images needs "
+                   "the batch size of {} is odd, but each of the fingerprint's two examples needs "
                    "half of the batch",
                    batch);
 }
@@ -202,7 +216,7 @@ std::string fingerprint_refusal(std::int64_t batch) {
 std::vector<FingerprintPart> measure_training_fingerprint(Tower& tower,
                                                           const FingerprintStimulus& stimulus,
                                                           const Executor::Observer* observer) {
-  const std::string refusal = fingerprint_refusal(tower.find_input("images")->shape[0]);
+  const std::string refusal = fingerprint_refusal(tower.examples());
   check(refusal.empty(), refusal);
   Executor& executor = tower.executor();
   tower.write_variables(stimulus.values);
@@ -247,7 +261,7 @@ std::vector<FingerprintPart> measure_inference_fingerprint(Tower& tower,
                                                            const FingerprintStimulus& stimulus,
                                                            const Executor::Observer* observer) {
   tower.write_variables(stimulus.values);
-  const std::int64_t batch = tower.find_input("images")->shape[0];
+  const std::int64_t batch = tower.examples();
   const std::size_t runs = static_cast<std::size_t>(batch) % kImages == 0 ? 1 : kImages;
   Logits logits;
   for (std::size_t run = 0; run < runs; ++run) {

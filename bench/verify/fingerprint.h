@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "bench/verify/fingerprint_values.h"
@@ -17,13 +19,15 @@ struct FingerprintStimulus {
   double loss_scale = 1;
 };
 
-/// Images in canonical order, and their labels.
+/// Images in canonical order, if the network reads them, and the numbers of every other input.
 struct FingerprintBatch {
   std::vector<float> images;
-  std::vector<std::int32_t> labels;
+  std::map<std::string, std::vector<std::int32_t>> numbers;
+  /// Writes the numbers to the tower's inputs.
+  void write_numbers(Tower& tower) const;
 };
-/// Returns a batch for a tower. Its image i is number (first + i) % `images` of the fingerprint's
-/// two images.
+/// Returns a batch for a tower. Its example i is number (first + i) % `images` of the fingerprint's
+/// two examples.
 FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::size_t images = 2);
 
 /// Why a training step with that batch size has no fingerprint; empty if it has one.

@@ -9,17 +9,20 @@ namespace {
 constexpr std::int32_t kLateStep = 1 << 30;
 constexpr std::int32_t kNothingDropped = -1;
 
-std::int64_t batch_of(const Tower& tower) { return tower.find_input("images")->shape[0]; }
+/// The first extent of the first input.
+std::int64_t examples_of(const Graph& graph) { return graph.shape(graph.inputs()[0])[0]; }
 
 }  // namespace
 
-std::int64_t checked_images(std::int64_t batch) { return batch % 2 == 0 ? 2 : 1; }
+std::int64_t checked_examples(const Model& model, std::int64_t batch) {
+  return !model.reads_images() ? batch : batch % 2 == 0 ? 2 : 1;
+}
 
 KernelCheck::KernelCheck(Tower& tower, const Graph& small, Watch watch)
     : tower_(tower),
-      images_(checked_images(batch_of(tower))),
+      images_(examples_of(small)),
       small_(runnable(small, tower.backend())),
-      plan_check_(tower.executor(), tower.backend(), small_, images_, batch_of(tower)),
+      plan_check_(tower.executor(), tower.backend(), small_, images_, tower.examples()),
       watch_(std::move(watch)) {}
 
 Executor::Observer KernelCheck::observer(PlanCheck::Kernels kernels) {
@@ -48,7 +51,8 @@ void KernelCheck::run_what_draws() {
 
 void KernelCheck::run(std::int32_t step, const Executor::Observer& observer) {
   const FingerprintBatch batch = fingerprint_batch(tower_, 0, static_cast<std::size_t>(images_));
-  tower_.run_observed(batch.images, batch.labels, step, observer);
+  batch.write_numbers(tower_);
+  tower_.run_observed(batch.images, {}, step, observer);
 }
 
 }  // namespace bench

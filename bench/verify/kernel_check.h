@@ -5,17 +5,19 @@
 #include "bench/verify/fingerprint.h"
 #include "bench/verify/plan_check.h"
 #include "models/base/watch.h"
+#include "models/zoo/zoo.h"
 
 namespace bench {
 
-/// The number of images that a KernelCheck examines: two, or one for an odd batch.
-std::int64_t checked_images(std::int64_t batch);
+/// The number of examples that a KernelCheck examines. Of images two, or one for an odd batch.
+/// Sequences are all examined: a recurrent layer's tensors do not begin with the axis of examples.
+std::int64_t checked_examples(const Model& model, std::int64_t batch);
 
 /// Compares the kernels of a tower with the reference (PlanCheck) during a run on the fingerprint's
-/// images. It takes as long as the reference needs for checked_images().
+/// images. It takes as long as the reference needs for them.
 class KernelCheck {
  public:
-  /// `small` is the graph from which the tower was made, but for checked_images(). The tower must
+  /// `small` is the graph from which the tower was made, but for checked_examples(). The tower must
   /// outlive the check. `watch` is called for each kernel.
   KernelCheck(Tower& tower, const Graph& small, Watch watch = {});
 

@@ -12,6 +12,7 @@
 #include "models/ops/fully_connected.h"
 #include "models/ops/loss.h"
 #include "models/ops/moving_average.h"
+#include "models/ops/rnn.h"
 
 namespace bench {
 namespace {
@@ -267,9 +268,10 @@ void PlanCheck::check_node(const Executor::ObservedStep& step, const Node& node)
       continue;
     }
     const TensorType& type = plan_.buffers[step.step.outputs[i]].type;
-    const DType precision = narrow_filter_gradients_ && node.op == &kConv2dBackwardWeights
-                                ? plan_.buffers[step.step.inputs[0]].type.dtype
-                                : type.dtype;
+    // A recurrent layer rounds states and gates between the steps.
+    const bool narrow = (narrow_filter_gradients_ && node.op == &kConv2dBackwardWeights) ||
+                        node.op == &kRnn || node.op == &kRnnBackward;
+    const DType precision = narrow ? plan_.buffers[step.step.inputs[0]].type.dtype : type.dtype;
     const double factor = factor_of(node, small_.shape(node.outputs[i]), type.shape);
     const Distances found = distances(actual[i], expected[i], factor);
     CheckedKernel judged = judge(found, {}, precision, expected[i].size());

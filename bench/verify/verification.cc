@@ -218,7 +218,7 @@ Verification verify_run(const VerifiedRun& run) {
   const FingerprintStimulus& stimulus = run.stimulus;
   check_definition(run, result);
   Tower& tower = run.towers.first();
-  KernelCheck kernels(tower, run.graph(checked_images(run.batch)), run.watch);
+  KernelCheck kernels(tower, run.graph(checked_examples(run.model, run.batch)), run.watch);
   // The fingerprint's run has two images. If each is half of the batch, it also serves to check the
   // kernels.
   const bool even = run.batch % 2 == 0;

@@ -15,11 +15,15 @@
 #include "models/ops/concat.h"
 #include "models/ops/drop_path.h"
 #include "models/ops/dropout.h"
+#include "models/ops/embedding.h"
 #include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
 #include "models/ops/moving_average.h"
 #include "models/ops/pool.h"
+#include "models/ops/reshape.h"
+#include "models/ops/rnn.h"
 #include "models/ops/spatial_mean.h"
+#include "models/ops/swap_axes.h"
 
 namespace bench {
 namespace {
@@ -239,6 +243,45 @@ ValueId NetworkBuilder::fully_connected(const std::string& path, ValueId x,
       path + ".bias", {.dtype = dtype, .shape = {spec.outputs}}, bias_role(), bias_initial);
   const ValueId y = graph_.add_node(kFullyConnected, path, FullyConnectedAttributes{}, {x, w})[0];
   return graph_.add_node(kBiasAdd, path + "/bias", {}, {y, bias})[0];
+}
+
+ValueId NetworkBuilder::embedding(const std::string& path, ValueId ids, const EmbeddingSpec& spec) {
+  // An output has one element that is not 0 in, and a column's weight out.
+  const Fans fans{.in = 1, .out = static_cast<double>(spec.columns)};
+  const ValueId table = graph_.add_variable(
+      path + ".weight", {.dtype = options_.dtype, .shape = {spec.rows, spec.columns}},
+      VariableRole::weight, spec.initial(fans));
+  return graph_.add_node(kEmbedding, path, {}, {table, ids})[0];
+}
+
+ValueId NetworkBuilder::lstm(const std::string& path, ValueId x, const LstmSpec& spec) {
+  const DType dtype = graph_.type(x).dtype;
+  const std::int64_t inputs = shape(x)[2];
+  const std::int64_t gates = gates_of(RnnCell::lstm);
+  const auto weight = [&](const char* leaf, std::int64_t columns) {
+    const Fans fans{.in = static_cast<double>(columns), .out = static_cast<double>(spec.units)};
+    return graph_.add_variable(path + leaf,
+                               {.dtype = dtype, .shape = {1, gates, spec.units, columns}},
+                               VariableRole::weight, spec.initial(fans));
+  };
+  const auto bias = [&](const char* leaf) {
+    return graph_.add_variable(path + leaf, {.dtype = dtype, .shape = {gates * spec.units}},
+                               bias_role());
+  };
+  const ValueId w_x = weight(".weight_ih", inputs);
+  const ValueId w_h = weight(".weight_hh", spec.units);
+  const ValueId b_x = bias(".bias_ih");
+  const ValueId b_h = bias(".bias_hh");
+  return graph_.add_node(kRnn, path, RnnAttributes{.cell = RnnCell::lstm, .hidden_bias = true},
+                         {x, w_x, w_h, b_x, b_h})[0];
+}
+
+ValueId NetworkBuilder::swap_axes(const std::string& name, ValueId x) {
+  return graph_.add_node(kSwapAxes, name, {}, {x})[0];
+}
+
+ValueId NetworkBuilder::reshape(const std::string& name, ValueId x, const Shape& shape) {
+  return graph_.add_node(kReshape, name, ReshapeAttributes{shape}, {x})[0];
 }
 
 VariableRole NetworkBuilder::bias_role() const {

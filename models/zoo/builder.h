@@ -79,6 +79,18 @@ struct FullyConnectedSpec {
   WeightInit bias_initial = nullptr;
 };
 
+struct EmbeddingSpec {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  WeightInit initial = variance_scaling;
+};
+
+/// `initial` initialises all weights of the layer.
+struct LstmSpec {
+  std::int64_t units = 0;
+  WeightInit initial = variance_scaling;
+};
+
 /// What a builder needs to know about the network it builds.
 struct BuilderOptions {
   std::int64_t num_classes = 0;
@@ -86,6 +98,8 @@ struct BuilderOptions {
   /// True if a model with an auxiliary head should also return its logits.
   bool aux_head = false;
   std::uint64_t seed = 0;
+  /// The type of the variables: f32 or f64.
+  DType dtype = DType::f32;
   /// Both the same as in NetworkOptions.
   std::int64_t first_image = 0;
   bool biases_decay = true;
@@ -131,6 +145,13 @@ class NetworkBuilder {
   ValueId drop_path(const std::string& name, ValueId x, double keep, std::int64_t ramp_steps = 0);
   /// x * w^T + bias.
   ValueId fully_connected(const std::string& path, ValueId x, const FullyConnectedSpec& spec);
+  /// ids[...] -> [...,columns].
+  ValueId embedding(const std::string& path, ValueId ids, const EmbeddingSpec& spec);
+  /// [T,N,I] -> [T,N,units]; two biases per gate, which are 0 at first.
+  ValueId lstm(const std::string& path, ValueId x, const LstmSpec& spec);
+  /// [A,B,C] -> [B,A,C].
+  ValueId swap_axes(const std::string& name, ValueId x);
+  ValueId reshape(const std::string& name, ValueId x, const Shape& shape);
   /// The logits of most models: a fully connected layer `fc` with an output per class.
   ValueId head(ValueId features) {
     return fully_connected("fc", features, {.outputs = options_.num_classes});

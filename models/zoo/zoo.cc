@@ -19,15 +19,20 @@ constexpr std::int64_t kImageChannels = 3;
 
 #define BENCH_MODEL(name, printed, dataset, size, batch, classes, rate, build) \
   ValueId build(NetworkBuilder&, ValueId);
+#define BENCH_SEQUENCE_MODEL BENCH_MODEL
 #include "models/zoo/zoo.inc"
 #undef BENCH_MODEL
+#undef BENCH_SEQUENCE_MODEL
 
 std::span<const Model> all_models() {
   static constexpr std::array kModels{
 #define BENCH_MODEL(name, printed, dataset, size, batch, classes, rate, build) \
-  Model{name, printed, dataset, size, batch, classes, ModelRate::rate, build},
+  Model{name, printed, dataset, size, 0, batch, classes, ModelRate::rate, build},
+#define BENCH_SEQUENCE_MODEL(name, printed, dataset, length, batch, classes, rate, build) \
+  Model{name, printed, dataset, 0, length, batch, classes, ModelRate::rate, build},
 #include "models/zoo/zoo.inc"
 #undef BENCH_MODEL
+#undef BENCH_SEQUENCE_MODEL
   };
   return kModels;
 }
@@ -48,18 +53,38 @@ std::string_view listed_model_name(std::string_view name) {
   return found == models.end() ? std::string_view() : found->name;
 }
 
+std::vector<ExampleInput> example_inputs(const Model& model, const NetworkOptions& options) {
+  if (!model.reads_images()) {
+    const ExampleInput tokens{
+        .name = "tokens", .shape = {model.sequence_length}, .bound = options.num_classes};
+    ExampleInput labels = tokens;
+    labels.name = "labels";
+    return {tokens, labels};
+  }
+  const std::int64_t size = options.image_size > 0 ? options.image_size : model.image_size;
+  return {{.name = "images",
+           .dtype = options.dtype,
+           .shape = {kImageChannels, size, size},
+           .synthetic = ExampleInput::Synthetic::pixels},
+          // tf_cnn_benchmarks never draws the last class either.
+          {.name = "labels", .bound = options.num_classes - 1}};
+}
+
 Graph build_network(const Model& model, const NetworkOptions& options) {
   Graph graph;
-  const std::int64_t size = options.image_size > 0 ? options.image_size : model.image_size;
-  const ValueId images = graph.add_input(
-      "images", {.dtype = options.dtype, .shape = {options.batch, kImageChannels, size, size}});
+  const std::vector<ExampleInput> inputs = example_inputs(model, options);
+  const ExampleInput& read = inputs.front();
+  std::vector<std::int64_t> extents{options.batch};
+  extents.insert(extents.end(), read.shape.extents().begin(), read.shape.extents().end());
+  const ValueId input = graph.add_input(read.name, {.dtype = read.dtype, .shape = Shape(extents)});
   NetworkBuilder builder(graph, {.num_classes = options.num_classes,
                                  .training = options.training,
                                  .aux_head = options.aux_head && options.training,
                                  .seed = options.seed,
+                                 .dtype = options.dtype,
                                  .first_image = options.first_image,
                                  .biases_decay = options.biases_decay});
-  const ValueId logits = model.build(builder, images);
+  const ValueId logits = model.build(builder, input);
   const NetworkBuilder::AuxLogits& aux = builder.aux_logits();
   if (options.aux_head && options.training && !aux.logits.valid()) {
     throw UsageError(
@@ -69,7 +94,10 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
   if (!options.training && !options.accuracies) {
     return graph;
   }
-  const ValueId labels = graph.add_input("labels", {.dtype = DType::s32, .shape = {options.batch}});
+  const ExampleInput& labelled = inputs.back();
+  const ValueId labels = graph.add_input(
+      labelled.name,
+      {.dtype = labelled.dtype, .shape = {options.batch * labelled.shape.elements()}});
   if (options.training) {
     const auto cross_entropy = [&](const char* name, ValueId of, double weight) {
       return graph.add_node(kSoftmaxCrossEntropy, name,

@@ -4,7 +4,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "models/base/example_input.h"
 #include "models/ir/graph.h"
 #include "models/zoo/model_rate.h"
 
@@ -12,19 +14,36 @@ namespace bench {
 
 class NetworkBuilder;
 
+/// What a model's speed counts: "images", of which each example has one.
+struct SpeedUnit {
+  std::string_view name = "images";
+  std::int64_t per_example = 1;
+};
+
 /// One row of zoo.inc. Everything else, counts included, is derived from the graph.
 struct Model {
   std::string_view name;
   /// The name in the header of a run.
   std::string_view printed_name;
   std::string_view dataset;
+  /// The default height and width of the images; 0: it reads tokens.
   std::int64_t image_size = 0;
+  /// The tokens of a sequence; 0: it reads images.
+  std::int64_t sequence_length = 0;
   std::int64_t default_batch = 0;
   /// Number of classes, if the model's definition fixes it; 0 means the dataset's.
   std::int64_t num_classes = 0;
   ModelRate rate = ModelRate::constant;
-  /// From images[N,C,S,S] to logits[N,classes].
-  ValueId (*build)(NetworkBuilder&, ValueId images) = nullptr;
+  /// From images[N,C,S,S] to logits[N,classes], or from tokens[N,T] to logits[N*T,classes].
+  ValueId (*build)(NetworkBuilder&, ValueId input) = nullptr;
+
+  [[nodiscard]] bool reads_images() const { return sequence_length == 0; }
+  /// What an example is called, in the singular.
+  [[nodiscard]] std::string_view example() const { return reads_images() ? "image" : "sequence"; }
+  [[nodiscard]] SpeedUnit unit() const {
+    return reads_images() ? SpeedUnit{}
+                          : SpeedUnit{.name = "tokens", .per_example = sequence_length};
+  }
 };
 
 /// All models, in the order of zoo.inc.
@@ -58,8 +77,12 @@ struct NetworkOptions {
   std::uint64_t seed = 1234;
 };
 
-/// The whole forward network. Inputs: images[N,3,S,S], labels s32[N], and step if dropout needs it.
-/// Outputs: logits and, if requested, loss, l2_loss, top_1 and top_5.
+/// What the model reads: images f32[3,S,S] and a label, or tokens s32[T] and as many labels.
+std::vector<ExampleInput> example_inputs(const Model& model, const NetworkOptions& options);
+
+/// The whole forward network. Inputs: those of `options.batch` examples, with all labels in one
+/// axis, and step if dropout needs it. Outputs: logits and, if requested, loss, l2_loss, top_1 and
+/// top_5.
 Graph build_network(const Model& model, const NetworkOptions& options);
 
 }  // namespace bench

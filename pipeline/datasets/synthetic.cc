@@ -64,66 +64,116 @@ void fill_images(const InputSpec& spec, float* images, const Watch& watch) {
   tell(watch, rows, rows);
 }
 
+/// The numbers of one input, drawn for each batch.
+class DrawnNumbers {
+ public:
+  DrawnNumbers(const InputSpec& spec, const ExampleInput& input,
+               const std::shared_ptr<HostAllocator>& allocator)
+      : name_(input.name),
+        per_example_(static_cast<std::size_t>(input.shape.elements())),
+        bound_(static_cast<std::uint32_t>(input.bound)),
+        first_(static_cast<std::size_t>(spec.first_image) * per_example_),
+        count_(static_cast<std::size_t>(spec.batch) * per_example_),
+        values_(allocator, count_),
+        random_(spec.seed ^ hash_name("synthetic " + input.name)) {}
+
+  /// Passes the numbers of this many examples; calls `between` now and then.
+  template <class Between>
+  void skip(std::int64_t examples, const Between& between) {
+    constexpr std::int64_t kBetweenLooks = 1 << 20;
+    const std::int64_t count = examples * static_cast<std::int64_t>(per_example_);
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (i % kBetweenLooks == 0) {
+        between();
+      }
+      draw();
+    }
+  }
+
+  /// Draws those of all processes, so that the number of processes does not change them.
+  void draw_batch(std::size_t examples) {
+    for (std::size_t i = 0; i < examples * per_example_; ++i) {
+      const std::int32_t number = draw();
+      if (i >= first_ && i - first_ < count_) {
+        values_.data()[i - first_] = number;
+      }
+    }
+  }
+
+  [[nodiscard]] BatchNumbers batch() const {
+    return {.input = name_, .values = values_.data(), .per_example = per_example_};
+  }
+
+ private:
+  std::int32_t draw() { return static_cast<std::int32_t>(random_.below(bound_)); }
+
+  std::string name_;
+  std::size_t per_example_;
+  std::uint32_t bound_;
+  std::size_t first_;
+  std::size_t count_;
+  HostArray<std::int32_t> values_;
+  RandomStream random_;
+};
+
 class SyntheticInput final : public InputSource {
  public:
   SyntheticInput(const InputSpec& spec, const std::shared_ptr<HostAllocator>& allocator,
                  const Watch& watch)
-      : batch_(static_cast<std::size_t>(spec.batch)),
-        first_(static_cast<std::size_t>(spec.first_image)),
-        global_batch_(
-            static_cast<std::size_t>(spec.global_batch > 0 ? spec.global_batch : spec.batch)),
-        num_classes_(static_cast<std::uint32_t>(spec.num_classes)),
+      : has_images_(spec.numbers.empty()),
+        batch_(spec.batch),
+        global_batch_(spec.images_of_all()),
         images_(allocator,
                 static_cast<std::size_t>(spec.batch * spec.channels * spec.height * spec.width)),
-        labels_(allocator, batch_),
-        drawn_(spec.start.index),
-        random_(spec.seed ^ hash_name("synthetic labels")) {
-    fill_images(spec, images_.data(), watch);
-    constexpr std::int64_t kBetweenLooks = 1 << 20;
-    for (std::int64_t i = 0; i < drawn_; ++i) {
-      if (i % kBetweenLooks == 0) {
-        tell(watch, spec.batch * spec.height, spec.batch * spec.height);  // may end the run
-      }
-      draw_label();
+        drawn_(spec.start.index) {
+    std::int64_t rows = 0;
+    if (has_images_) {
+      rows = spec.batch * spec.height;
+      fill_images(spec, images_.data(), watch);
+      numbers_.emplace_back(spec, ExampleInput{.name = "labels", .bound = spec.num_classes - 1},
+                            allocator);
+    }
+    for (const ExampleInput& input : spec.numbers) {
+      numbers_.emplace_back(spec, input, allocator);
+    }
+    for (DrawnNumbers& each : numbers_) {
+      each.skip(drawn_, [&] { tell(watch, rows, rows); });  // may end the run
+      batch_numbers_.push_back(each.batch());
     }
   }
 
   InputBatch next() override {
-    std::int32_t* labels = labels_.data();
-    // Draw the labels of all processes, so that the number of processes does not change them.
-    for (std::size_t i = 0; i < global_batch_; ++i) {
-      const std::int32_t label = draw_label();
-      if (i >= first_ && i - first_ < batch_) {
-        labels[i - first_] = label;
-      }
+    for (DrawnNumbers& each : numbers_) {
+      each.draw_batch(static_cast<std::size_t>(global_batch_));
     }
     // Each batch contains every image.
-    const std::int64_t epoch = statistics_.images_delivered / static_cast<std::int64_t>(batch_);
-    statistics_.images_delivered += static_cast<std::int64_t>(batch_);
-    drawn_ += static_cast<std::int64_t>(global_batch_);
-    return {.images = images_.data(),
-            .labels = labels,
-            .content = content_,
-            .epoch = epoch,
-            .following = {.epoch = 0, .index = drawn_}};
+    const std::int64_t epoch = statistics_.images_delivered / batch_;
+    statistics_.images_delivered += batch_;
+    drawn_ += global_batch_;
+    InputBatch batch{.epoch = epoch, .following = {.epoch = 0, .index = drawn_}};
+    if (has_images_) {
+      batch.images = images_.data();
+      batch.labels = batch_numbers_.front().values;
+      batch.content = content_;
+    } else {
+      batch.numbers = batch_numbers_;
+    }
+    return batch;
   }
 
   [[nodiscard]] InputStatistics statistics() const override { return statistics_; }
 
  private:
-  std::int32_t draw_label() { return static_cast<std::int32_t>(random_.below(num_classes_ - 1)); }
-
-  std::size_t batch_;
-  std::size_t first_;
-  std::size_t global_batch_;
-  std::uint32_t num_classes_;
+  bool has_images_;
+  std::int64_t batch_;
+  std::int64_t global_batch_;
   HostArray<float> images_;
   /// Identifies the images, which are drawn once.
   const ContentId content_ = ContentId::fresh();
-  HostArray<std::int32_t> labels_;
-  /// The labels of all processes that were drawn, also before the start.
+  std::vector<DrawnNumbers> numbers_;
+  std::vector<BatchNumbers> batch_numbers_;
+  /// The examples of all processes that were drawn, also before the start.
   std::int64_t drawn_;
-  RandomStream random_;
   InputStatistics statistics_;
 };
 
@@ -133,7 +183,10 @@ std::unique_ptr<InputSource> make_synthetic_input(const InputSpec& spec,
                                                   std::shared_ptr<HostAllocator> allocator,
                                                   const Watch& watch) {
   check(spec.type == SlotType::f32, "synthetic images must be f32");
-  if (spec.batch <= 0 || spec.channels <= 0 || spec.height <= 0 || spec.width <= 0 ||
+  const auto invalid = [](const ExampleInput& input) { return input.bound < 1; };
+  check(std::ranges::none_of(spec.numbers, invalid), "synthetic numbers must have a range");
+  const bool images = spec.numbers.empty();
+  if (spec.batch <= 0 || (images && (spec.channels <= 0 || spec.height <= 0 || spec.width <= 0)) ||
       spec.num_classes < 2) {
     throw UsageError(
         fmt::format("synthetic input: {} x {} x {} x {} with {} classes is not accepted; sizes "

@@ -109,5 +109,53 @@ TEST(SyntheticInput, EndsWhenTheWatchThrows) {
                DataError);
 }
 
+/// The numbers of some batches of one input.
+std::vector<std::int32_t> numbers_of(const InputSpec& spec, std::size_t input, int batches) {
+  const auto source = make_synthetic_input(spec);
+  std::vector<std::int32_t> all;
+  for (int i = 0; i < batches; ++i) {
+    const InputBatch batch = source->next();
+    EXPECT_FALSE(batch.has_images());
+    const BatchNumbers& numbers = batch.numbers[input];
+    all.insert(all.end(), numbers.values,
+               numbers.values + static_cast<std::size_t>(spec.batch) * numbers.per_example);
+  }
+  return all;
+}
+
+InputSpec sequences() {
+  return {.batch = 4,
+          .num_classes = 6,
+          .numbers = {{.name = "tokens", .shape = {5}, .bound = 6},
+                      {.name = "labels", .shape = {5}, .bound = 6}},
+          .seed = 7};
+}
+
+TEST(SyntheticNumbers, CoverTheirRangeAndDifferByInput) {
+  const auto tokens = numbers_of(sequences(), 0, 20);
+  const auto labels = numbers_of(sequences(), 1, 20);
+  EXPECT_EQ(tokens.size(), 20 * 4 * 5);
+  EXPECT_NE(tokens, labels);
+  const std::set<std::int32_t> all{0, 1, 2, 3, 4, 5};
+  EXPECT_EQ(std::set<std::int32_t>(tokens.begin(), tokens.end()), all);
+  EXPECT_EQ(std::set<std::int32_t>(labels.begin(), labels.end()), all);
+}
+
+TEST(SyntheticNumbers, AreThoseOfTheSameExamplesInEveryProcess) {
+  InputSpec part = sequences();
+  part.batch = 2;
+  part.global_batch = 4;
+  part.first_image = 2;
+  const auto whole = numbers_of(sequences(), 0, 1);
+  EXPECT_EQ(numbers_of(part, 0, 1), std::vector(whole.begin() + 2 * 5, whole.end()));
+}
+
+TEST(SyntheticNumbers, ContinueWhereARunEnded) {
+  InputSpec later = sequences();
+  later.start.index = 2 * 4;
+  const auto all = numbers_of(sequences(), 1, 3);
+  EXPECT_EQ(numbers_of(later, 1, 1), std::vector(all.begin() + 2 * 4 * 5, all.end()));
+}
+
 }  // namespace
 }  // namespace bench

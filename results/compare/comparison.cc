@@ -174,11 +174,14 @@ bool has_direction(const StoredMetric& metric) {
 }
 
 std::set<std::string> metrics_of(const MatchedWorkload& work, const CompareOptions& options) {
-  constexpr const char* kPrimary = "images_per_sec";
   if (options.metrics == std::vector<std::string>{"all"}) return names_where(work, is_noisy);
   if (!options.metrics.empty()) return {options.metrics.begin(), options.metrics.end()};
   const std::set<std::string> all = names_where(work, is_noisy);
-  if (all.count(kPrimary) > 0) return {kPrimary};
+  std::set<std::string> speeds;
+  for (const char* const speed : kSpeedMetrics) {
+    if (all.contains(speed)) speeds.insert(speed);
+  }
+  if (!speeds.empty()) return speeds;
   return names_where(work, has_direction);
 }
 

@@ -25,7 +25,7 @@ std::chrono::nanoseconds sum(std::span<const std::chrono::nanoseconds> steps) {
 Captured<double> rate(const RunMeasurements& run, std::chrono::nanoseconds time) {
   if (run.steps.empty()) return Unknown{kNoStep};
   if (time.count() <= 0) return Unknown{"the clock did not advance"};
-  return static_cast<double>(run.images_per_step) * static_cast<double>(run.steps.size()) /
+  return static_cast<double>(run.units_per_step) * static_cast<double>(run.steps.size()) /
          seconds(time);
 }
 
@@ -56,10 +56,10 @@ void add_device_times(std::vector<Metric>& out, const RunMeasurements& run) {
   out.push_back(metric("device_time.mad", std::move(mad)));
 }
 
-/// Energy of the GPUs per image of the steps.
-Captured<double> joules_per_image(const RunMeasurements& run) {
+/// Energy of the devices per unit of the steps.
+Captured<double> joules_per_unit(const RunMeasurements& run) {
   if (!run.watts.known()) return Unknown{run.watts.why()};
-  const Captured<double> speed = images_per_second(run);
+  const Captured<double> speed = units_per_second(run);
   if (!speed.known()) return Unknown{speed.why()};
   return run.watts.value() / speed.value();
 }
@@ -107,7 +107,7 @@ void add_step_times(std::vector<Metric>& out, std::span<const std::chrono::nanos
 
 }  // namespace
 
-Captured<double> images_per_second(const RunMeasurements& run) { return rate(run, run.wall); }
+Captured<double> units_per_second(const RunMeasurements& run) { return rate(run, run.wall); }
 
 Captured<double> input_wait_share(const RunMeasurements& run) {
   if (!run.input_wait.known()) return Unknown{run.input_wait.why()};
@@ -127,8 +127,8 @@ std::vector<Metric> run_metrics(const RunMeasurements& run) {
   const auto add = [&out](std::string name, Value value) {
     out.push_back(metric(std::move(name), std::move(value)));
   };
-  add("images_per_sec", value_of(images_per_second(run)));
-  add("images_per_sec_steps", value_of(rate(run, sum(run.steps))));
+  add(run.unit + "_per_sec", value_of(units_per_second(run)));
+  add(run.unit + "_per_sec_steps", value_of(rate(run, sum(run.steps))));
   add("wall_time", value_of(Captured<std::chrono::nanoseconds>(run.wall)));
   add("setup_time", value_of(run.setup));
   add_step_times(out, run.steps);
@@ -141,7 +141,8 @@ std::vector<Metric> run_metrics(const RunMeasurements& run) {
   add("top1", value_of(run.top1));
   add("top5", value_of(run.top5));
   add("peak_rss", value_of(run.peak_rss_bytes));
-  add("joules_per_image", value_of(joules_per_image(run)));
+  add(run.unit == "images" ? "joules_per_image" : "joules_per_token",
+      value_of(joules_per_unit(run)));
   // add_roof() replaces these if the machine was measured.
   add("roof_share", Unknown{kNoRoof});
   add("mfu", Unknown{kNoRoof});

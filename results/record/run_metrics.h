@@ -19,7 +19,8 @@ struct PlannedRegion {
 
 /// The measurements of a run, from which its metrics are computed.
 struct RunMeasurements {
-  std::int64_t images_per_step = 0;                   ///< Sum over all devices.
+  std::string unit = "images";                        ///< What the speed counts: images or tokens.
+  std::int64_t units_per_step = 0;                    ///< Sum over all devices.
   std::span<const std::chrono::nanoseconds> steps{};  ///< Every completed step since warm-up.
   /// The same steps by the device's clock.
   Captured<std::span<const std::chrono::nanoseconds>> device_steps{};
@@ -36,9 +37,9 @@ struct RunMeasurements {
   Captured<double> top5{};
 };
 
-/// Images per second over wall time: the number printed as `total images/sec`. Unknown if no step
-/// was completed.
-Captured<double> images_per_second(const RunMeasurements& run);
+/// Units per second over wall time: the number printed as `total images/sec` or `total tokens/sec`.
+/// Unknown if no step was completed.
+Captured<double> units_per_second(const RunMeasurements& run);
 
 /// Share of wall time spent waiting for input, 0 to 1.
 Captured<double> input_wait_share(const RunMeasurements& run);

@@ -1,5 +1,6 @@
 #include "results/store/stored_run.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <optional>
@@ -202,6 +203,12 @@ std::optional<bool> dirty_of(const Reader& reader, const json& source) {
 }
 
 }  // namespace
+
+const char* speed_metric(const StoredRun& run) {
+  const auto found = std::ranges::find_if(
+      kSpeedMetrics, [&](const char* name) { return run.metrics.contains(name); });
+  return found == kSpeedMetrics.end() ? kSpeedMetrics.front() : *found;
+}
 
 std::string content_id(const json& record) {
   json canonical = record;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -40,6 +41,11 @@ struct StoredRun {  // NOLINT(bugprone-exception-escape)
   std::map<std::string, StoredMetric> metrics{};
   nlohmann::json record{};  ///< The whole record.
 };
+
+/// The metrics of a run's speed. A run has one of them, by what its model reads.
+inline constexpr std::array<const char*, 2> kSpeedMetrics{"images_per_sec", "tokens_per_sec"};
+/// The one that the run has; the first if it has none.
+const char* speed_metric(const StoredRun& run);
 
 /// The record_id that `record` must have: the first 16 hexadecimal digits of a SHA-256 over the
 /// rest of it. Code that converts another tool's file sets record_id with it.

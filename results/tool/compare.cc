@@ -28,7 +28,7 @@ constexpr std::array kCompareOptions = {
     Option{.name = "metric",
            .value = "NAME,...",
            .repeatable = true,
-           .meaning = "compare these metrics, or 'all'; unset: images_per_sec"},
+           .meaning = "compare these metrics, or 'all'; unset: the speed"},
     Option{.name = "ignore",
            .value = "FIELD,...",
            .repeatable = true,
@@ -133,8 +133,9 @@ std::filesystem::path folder_for_runs(const Arguments& arguments) {
 }
 
 std::string rate_text(const StoredRun& run) {
-  const auto rate = run.metrics.find("images_per_sec");
-  return rate == run.metrics.end() ? "done" : number_text(rate->second.value) + " images/s";
+  const auto rate = run.metrics.find(speed_metric(run));
+  return rate == run.metrics.end() ? "done"
+                                   : number_text(rate->second.value) + " " + rate->second.unit;
 }
 
 int compare_commands(const Arguments& arguments, Streams streams) {

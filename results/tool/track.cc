@@ -29,7 +29,7 @@ constexpr std::array kTrackOptions = {
     Option{.name = "metric",
            .value = "NAME,...",
            .repeatable = true,
-           .meaning = "track these metrics; unset: images_per_sec"},
+           .meaning = "track these metrics; unset: the speed"},
     Option{
         .name = "min-effect",
         .value = "SHARE",

@@ -39,7 +39,7 @@ enum class PointOf {
 };
 
 struct SeriesSelection {
-  std::vector<std::string> metrics = {"images_per_sec"};
+  std::vector<std::string> metrics{kSpeedMetrics.begin(), kSpeedMetrics.end()};
   std::string canary = "canary";  ///< The label of runs of a frozen program.
   PointOf point = PointOf::kRun;
 };

@@ -18,8 +18,9 @@ from gpu_check_src.check import Check, HopelessError, PartError, State, Verdict 
 from gpu_check_src.machine import Machine  # noqa: E402
 from gpu_check_src.runner import Log, Runner  # noqa: E402
 
-MODELS = """model                  dataset   image  batch  parameters  GFLOP/image  devices
+MODELS = """model                  dataset    size  batch  parameters  GFLOP/example  devices
 lenet                  imagenet     28     32     2173353       0.0281  cpu gpu reference
+lstm_lm                ptb          35     20    19780400       0.9282  cpu reference; not gpu: RNN layers
 resnet20               cifar10      32    128      269787       0.0811  cpu gpu reference
 """
 VERIFIED = """model                     dataset    numbers of limit  verdict, and the number nearest to its limit

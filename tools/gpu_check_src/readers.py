@@ -10,7 +10,8 @@ _SUITE_SIZE = re.compile(r"^\[=+\] Running (\d+) tests? from")
 _SUITE_END = re.compile(r"^\[=+\] \d+ tests? from .* ran\.")
 _TEST = re.compile(r"^\[ *(RUN|OK|FAILED|SKIPPED) *\] ([\w/.]+)")
 _VERIFIED = re.compile(r"^(\S+) +(\S+) +(\d+) +([\d.]+) % +(.*)$")
-_MODEL = re.compile(r"^(\S+) +(\S+) +(\d+) +(\d+) +\d+ +[\d.]+ ")
+# Only models that a GPU runs, whole or in part.
+_MODEL = re.compile(r"^(\S+) +(\S+) +(\d+) +(\d+) +\d+ +[\d.]+ +(?!not )(?:\w+ )*gpu\b")
 
 
 @dataclass
@@ -80,7 +81,7 @@ class Model:
 
 
 def models(lines: Sequence[str]) -> list[Model]:
-    """Returns the models of `bench --list_models`."""
+    """Returns the models of `bench --list_models` that a GPU runs."""
     rows = (_MODEL.match(line) for line in lines)
     return [Model(row[1], row[2], int(row[4])) for row in rows if row]
 

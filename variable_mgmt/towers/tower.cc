@@ -10,18 +10,23 @@ Tower::Tower(const Graph& graph, Backend& backend, const ExecutorOptions& option
              const InitialValues& values)
     : backend_(backend),
       executor_(graph, backend, options),
-      images_(executor_.input("images")),
       staging_(backend.allocate_staging(sizeof(HostState))),
       host_(new (staging_->data()) HostState),
       device_state_(backend.allocate(sizeof(StepState))) {
   write_variables(values);
-  const auto elements = [&](const char* input) {
-    return static_cast<std::size_t>(find_input(input)->shape.elements());
-  };
-  image_elements_ = elements("images");
-  if (find_input("labels") != nullptr) {
-    labels_ = executor_.input("labels");
-    label_elements_ = elements("labels");
+  const Graph& planned = executor_.graph();
+  for (const ValueId id : planned.inputs()) {
+    const Value& value = planned.value(id);
+    if (value.type.dtype == DType::s32 && value.name != "step") {
+      numbers_.push_back({.name = value.name,
+                          .input = executor_.input(value.name),
+                          .elements = static_cast<std::size_t>(value.type.shape.elements())});
+    }
+  }
+  if (const TensorType* type = find_input("images")) {
+    images_ = executor_.input("images");
+    image_elements_ = static_cast<std::size_t>(type->shape.elements());
+    wide_images_.resize(type->dtype == DType::f64 ? image_elements_ : 0);
   }
   if (const TensorType* type = find_input("loss_scale")) {
     place_scalar("loss_scale", type->dtype == DType::f64 ? offsetof(StepState, loss_scale)
@@ -30,9 +35,6 @@ Tower::Tower(const Graph& graph, Backend& backend, const ExecutorOptions& option
   if (find_input("step") != nullptr) {
     place_scalar("step", offsetof(StepState, parameters.number));
   }
-  if (const TensorType* type = find_input("images"); type->dtype == DType::f64) {
-    wide_images_.resize(static_cast<std::size_t>(type->shape.elements()));
-  }
   set_loss_scale(1);
 }
 
@@ -40,7 +42,20 @@ void Tower::place_scalar(const std::string& input, std::size_t offset) {
   executor_.place(executor_.input(input), device_state_->data() + offset);
 }
 
-const TensorType* Tower::find_input(const std::string& name) const {
+std::int64_t Tower::examples() const {
+  const Graph& graph = executor_.graph();
+  return graph.shape(graph.inputs()[0])[0];
+}
+
+std::vector<std::string> Tower::number_inputs() const {
+  std::vector<std::string> names;
+  for (const Numbers& each : numbers_) {
+    names.push_back(each.name);
+  }
+  return names;
+}
+
+const TensorType* Tower::find_input(std::string_view name) const {
   const Graph& graph = executor_.graph();
   const auto inputs = graph.inputs();
   const auto found = std::find_if(inputs.begin(), inputs.end(),
@@ -83,24 +98,25 @@ void Tower::fetch_state() {
 
 void Tower::feed(const float* images, const std::int32_t* labels, const ContentId& content) {
   if (images != nullptr && wide_images_.empty()) {
-    executor_.feed(images_, std::as_bytes(std::span(images, image_elements_)), content);
+    executor_.feed(*images_, std::as_bytes(std::span(images, image_elements_)), content);
   } else if (images != nullptr) {
     std::copy(images, images + wide_images_.size(), wide_images_.begin());
     // This memory is rewritten for each batch, so `content` does not identify it.
-    executor_.feed(images_, std::as_bytes(std::span(wide_images_)));
+    executor_.feed(*images_, std::as_bytes(std::span(wide_images_)));
   }
-  feed_labels(labels);
+  feed_numbers("labels", labels);
 }
 
 void Tower::feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
                         const ContentId& content) {
-  executor_.feed_pixels(images_, std::span(pixels, image_elements_), content);
-  feed_labels(labels);
+  executor_.feed_pixels(*images_, std::span(pixels, image_elements_), content);
+  feed_numbers("labels", labels);
 }
 
-void Tower::feed_labels(const std::int32_t* labels) {
-  if (labels_) {
-    executor_.feed(*labels_, std::as_bytes(std::span(labels, label_elements_)));
+void Tower::feed_numbers(std::string_view input, const std::int32_t* numbers) {
+  const auto found = std::ranges::find(numbers_, input, &Numbers::name);
+  if (found != numbers_.end()) {
+    executor_.feed(found->input, std::as_bytes(std::span(numbers, found->elements)));
   }
 }
 
@@ -134,14 +150,14 @@ void Tower::run_observed(std::span<const float> images, std::span<const std::int
 }
 
 void Tower::write_batch(std::span<const float> images, std::span<const std::int32_t> labels) {
-  if (wide_images_.empty()) {
+  if (!images.empty() && wide_images_.empty()) {
     executor_.write_input("images", std::as_bytes(images));
-  } else {
+  } else if (!images.empty()) {
     std::copy(images.begin(), images.end(), wide_images_.begin());
     executor_.write_input("images", std::as_bytes(std::span(wide_images_)));
   }
-  if (labels_) {
-    executor_.write_input("labels", std::as_bytes(labels));
+  if (!labels.empty() && find_input("labels") != nullptr) {
+    write_numbers("labels", labels);
   }
 }
 

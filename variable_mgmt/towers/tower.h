@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/executor.h"
@@ -30,6 +31,9 @@ class Tower {
   /// enqueue_run(); the last two can be recorded. feed() skips the upload of images with the same
   /// `content` as before (Executor::feed()).
   void feed(const float* images, const std::int32_t* labels, const ContentId& content = {});
+  /// Feeds whole numbers to an input of that name, as many as it has elements; no effect if the
+  /// graph does not have it.
+  void feed_numbers(std::string_view input, const std::int32_t* numbers);
   /// Feeds images as u8 pixels in NHWC, which the device normalises.
   void feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
                    const ContentId& content = {});
@@ -43,8 +47,13 @@ class Tower {
   void wait() { stream().synchronize(); }
   /// enqueue() and wait().
   void run(const float* images, const std::int32_t* labels, std::int32_t step);
+  /// Copies whole numbers into an input of that name in the executor's memory, for the following
+  /// runs; waits.
+  void write_numbers(const std::string& input, std::span<const std::int32_t> numbers) {
+    executor_.write_input(input, std::as_bytes(numbers));
+  }
   /// run() with images in canonical order (N, C, H, W), which are copied into the executor's
-  /// memory.
+  /// memory. Of the images and labels, empty ones keep what was written before.
   void run_canonical(std::span<const float> images, std::span<const std::int32_t> labels,
                      std::int32_t step);
   /// run_canonical() with an observer of each step.
@@ -66,8 +75,16 @@ class Tower {
   [[nodiscard]] const StepState& seen_state() const { return host_->seen; }
   /// Sets every variable to the value of its name.
   void write_variables(const InitialValues& values);
+  /// The examples that a run computes: the first extent of the graph's first input.
+  [[nodiscard]] std::int64_t examples() const;
+  /// The elements of an image; 0 if the network reads none.
+  [[nodiscard]] std::size_t elements_of_image() const {
+    return image_elements_ / static_cast<std::size_t>(examples());
+  }
+  /// The inputs that are fed with whole numbers: labels, tokens.
+  [[nodiscard]] std::vector<std::string> number_inputs() const;
   /// The type of the graph's input of that name; null if it does not exist.
-  [[nodiscard]] const TensorType* find_input(const std::string& name) const;
+  [[nodiscard]] const TensorType* find_input(std::string_view name) const;
 
   [[nodiscard]] Executor& executor() { return executor_; }
   [[nodiscard]] const Executor& executor() const { return executor_; }
@@ -75,16 +92,20 @@ class Tower {
   [[nodiscard]] Backend& backend() { return backend_; }
 
  private:
-  void feed_labels(const std::int32_t* labels);
   void place_scalar(const std::string& input, std::size_t offset);
   void write_batch(std::span<const float> images, std::span<const std::int32_t> labels);
 
   Backend& backend_;
   Executor executor_;
-  Executor::Input images_;
+  std::optional<Executor::Input> images_;
   std::size_t image_elements_ = 0;
-  std::optional<Executor::Input> labels_;
-  std::size_t label_elements_ = 0;
+  /// An input that is fed with whole numbers.
+  struct Numbers {
+    std::string name;
+    Executor::Input input;
+    std::size_t elements = 0;
+  };
+  std::vector<Numbers> numbers_;
   /// The state in host memory.
   struct HostState {
     /// The state last uploaded to the device, and the one last fetched from it.

@@ -112,9 +112,10 @@ TEST(Report, PhasesAreTheOriginals) {
 }
 
 TEST(Report, StepTitlesFollowLossAndAccuracies) {
-  EXPECT_EQ(printed([](std::ostream& out) { print_step_titles(out, "total_loss", false); }),
-            "Step\tImg/sec\ttotal_loss\n");
-  EXPECT_EQ(printed([](std::ostream& out) { print_step_titles(out, "base_loss", true); }),
+  EXPECT_EQ(
+      printed([](std::ostream& out) { print_step_titles(out, "images", "total_loss", false); }),
+      "Step\tImg/sec\ttotal_loss\n");
+  EXPECT_EQ(printed([](std::ostream& out) { print_step_titles(out, "images", "base_loss", true); }),
             "Step\tImg/sec\tbase_loss\ttop_1_accuracy\ttop_5_accuracy\n");
 }
 
@@ -163,7 +164,7 @@ TEST(Report, NumbersThatAreNotFinitePrintAsInPython) {
 }
 
 TEST(Report, TotalIsBetweenTwoLinesOf64Hyphens) {
-  EXPECT_EQ(printed([](std::ostream& out) { print_total(out, 11.875); }),
+  EXPECT_EQ(printed([](std::ostream& out) { print_total(out, "images", 11.875); }),
             "----------------------------------------------------------------\n"
             "total images/sec: 11.88\n"
             "----------------------------------------------------------------\n");

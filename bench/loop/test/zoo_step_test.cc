@@ -9,6 +9,7 @@
 #include <numbers>
 #include <tuple>
 
+#include "bench/plan/input.h"
 #include "bench/plan/network.h"
 #include "bench/plan/resolve_settings.h"
 #include "kernels/onednn/onednn_backend.h"
@@ -105,12 +106,21 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
   const Graph graph = build_run_graph(settings, *backend_, kBatch);
   Tower tower(graph, *backend_, {.format = format}, initial_values(graph, 1234));
 
-  RandomStream random(1);
-  std::vector<float> images(static_cast<std::size_t>(tower.find_input("images")->shape.elements()));
-  std::generate(images.begin(), images.end(), [&] { return random.normal(); });
-  const std::array<std::int32_t, kBatch> labels{
-      1, static_cast<std::int32_t>(settings.workload.num_classes) - 1};
-  tower.run_canonical(images, labels, 0);
+  if (model.reads_images()) {
+    RandomStream random(1);
+    std::vector<float> images(kBatch * tower.elements_of_image());
+    std::generate(images.begin(), images.end(), [&] { return random.normal(); });
+    const std::array<std::int32_t, kBatch> labels{
+        1, static_cast<std::int32_t>(settings.workload.num_classes) - 1};
+    tower.run_canonical(images, labels, 0);
+  } else {
+    const auto input = make_run_input(settings, image_layout(settings.workload, tower.executor()));
+    feed_examples(tower, input->next());
+    tower.set_parameters({.number = 0});
+    tower.upload_parameters();
+    tower.enqueue_run();
+    tower.wait();
+  }
 
   Executor& executor = tower.executor();
   const double loss = executor.read_scalar("loss");

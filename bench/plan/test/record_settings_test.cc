@@ -43,7 +43,7 @@ TEST(DeviceCounts, GrowAndAreTwoAtLeast) {
 
 TEST(ScalingReference, IsReadAsItIsWritten) {
   const ScalingReference given{.devices = 2,
-                               .images_per_second = 12.3456789012345,
+                               .units_per_second = 12.3456789012345,
                                .parts = ScalingReference::Parts{.input = 0.01,
                                                                 .computing = 0.1,
                                                                 .exposed_communication = 0.02,
@@ -51,12 +51,12 @@ TEST(ScalingReference, IsReadAsItIsWritten) {
                                                                 .waiting = 0.4}};
   const ScalingReference read = parse_scaling_reference(to_text(given));
   EXPECT_EQ(read.devices, 2);
-  EXPECT_EQ(read.images_per_second, given.images_per_second);
+  EXPECT_EQ(read.units_per_second, given.units_per_second);
   EXPECT_EQ(read.parts->input, 0.01);
   EXPECT_EQ(read.parts->exposed_communication, 0.02);
   EXPECT_EQ(read.parts->updating, 0.003);
   EXPECT_EQ(read.parts->waiting, 0.4);
-  EXPECT_FALSE(parse_scaling_reference(to_text({.devices = 1, .images_per_second = 1})).parts);
+  EXPECT_FALSE(parse_scaling_reference(to_text({.devices = 1, .units_per_second = 1})).parts);
   for (const char* text : {"x", "{}", "{\"devices\": 1}", "[1]"}) {
     EXPECT_THROW(parse_scaling_reference(text), UsageError) << text;
   }

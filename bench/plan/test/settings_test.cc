@@ -213,8 +213,10 @@ TEST(Settings, RefuseAMissingFolderForAnyDataset) {
   const ScratchFolder folder;
   const std::string absent = fmt::format("--data_dir={}", (folder.path() / "absent").string());
   std::string with_data;
-  for (const std::string_view name : split_words(find_flag("data_name")->support.listed)) {
-    with_data += fmt::format("{}{}", with_data.empty() ? "" : " or ", name);
+  for (const Dataset& dataset : datasets()) {
+    if (dataset.make_input != nullptr) {
+      with_data += fmt::format("{}{}", with_data.empty() ? "" : " or ", dataset.name);
+    }
   }
   for (const std::string_view name :
        {"--data_name=imagenet", "--data_name=cifar10", "--batch_size=2"}) {
@@ -230,7 +232,7 @@ TEST(Settings, RefuseAMissingFolderForAnyDataset) {
 
 TEST(Settings, ExplainTheModelsThatAreNotBuilt) {
   EXPECT_EQ(settings_refusal({"--model=ssd300"}),
-            "--model=ssd300: not built: it finds objects, but bench's networks classify images; "
+            "--model=ssd300: not built: it finds objects, which no network of bench does; "
             "--list_models lists them");
   EXPECT_THAT(settings_refusal({"--model=deepspeech2"}), HasSubstr("recognises speech"));
   EXPECT_THAT(settings_refusal({"--model=ncf"}), HasSubstr("recommends items"));

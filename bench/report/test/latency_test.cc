@@ -14,7 +14,7 @@ std::string printed(int count, std::int64_t images) {
     session.steps.emplace_back(std::chrono::milliseconds(i));
   }
   std::ostringstream out;
-  print_latency(session, images, out);
+  print_latency(session, images, "image", out);
   return out.str();
 }
 

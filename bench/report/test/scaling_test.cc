@@ -22,7 +22,7 @@ results::Record record_of(int devices, double step_ms, const results::TowerTimes
 }
 
 constexpr ScalingReference kOne{.devices = 1,
-                                .images_per_second = 1000,  // In steps of 10 ms.
+                                .units_per_second = 1000,  // In steps of 10 ms.
                                 .parts = ScalingReference::Parts{.input = 0.0004,
                                                                  .computing = 0.008,
                                                                  .exposed_communication = 0,
@@ -41,7 +41,8 @@ TEST(Scaling, ReportsWhatLimitsIt) {
   record.towers[1].mean.computing = 0.0085;
   record.towers[1].mean.exposed_communication = 0.0015;
   record.towers[1].mean.waiting = 0.0005;
-  const results::Scaling scaling = scaling_of({.reference = kOne}, record);
+  const results::Scaling scaling =
+      scaling_of({.reference = kOne}, record, record.workload.global_batch);
   EXPECT_EQ(scaling.reference_devices, 1);
   EXPECT_DOUBLE_EQ(scaling.efficiency, 0.8);
   const results::StepParts& lost = scaling.lost;
@@ -61,7 +62,7 @@ TEST(Scaling, ComparesTheFirstRunWithItself) {
                                                      .updating = 0.001,
                                                      .host = 0.0,
                                                      .waiting = 0.0}});
-  const results::Scaling scaling = scaling_of({}, record);
+  const results::Scaling scaling = scaling_of({}, record, record.workload.global_batch);
   EXPECT_EQ(scaling.efficiency, 1);
   EXPECT_EQ(scaling.lost.computing.value(), 0);
   EXPECT_EQ(scaling.lost.host.value(), 0);
@@ -69,7 +70,8 @@ TEST(Scaling, ComparesTheFirstRunWithItself) {
 
 TEST(Scaling, SaysWhyThePartsAreUnknown) {
   const results::Record record = record_of(2, 10, {});
-  const results::Scaling scaling = scaling_of({.reference = kOne}, record);
+  const results::Scaling scaling =
+      scaling_of({.reference = kOne}, record, record.workload.global_batch);
   EXPECT_EQ(scaling.efficiency, 1);
   EXPECT_EQ(scaling.lost.host.why(), kNotTimedByPart);
 }

@@ -14,6 +14,7 @@ using testing::Not;
 
 TEST(PredictSpeeds, UsesTheStepOfTheSlowestRankWithoutCommunication) {
   RunSettings settings;
+  settings.workload.model = find_model("lenet");
   settings.workload.batch = 8;
   settings.outputs.record.predicted_ranks = {1, 4};
   SessionResult session;

@@ -20,7 +20,7 @@ struct Repeated {
         [&](int index) {
           runs.push_back(index);
           return RepeatOutcome{.status = index == failing ? 1 : 0,
-                               .images_per_second = speeds.at(static_cast<std::size_t>(index)),
+                               .speed = speeds.at(static_cast<std::size_t>(index)),
                                .disturbed = index == disturbed};
         },
         [&] { ++waits; }, [&] { return static_cast<int>(runs.size()) == interrupted_after; },

@@ -65,7 +65,7 @@ TEST(ScalingSweep, ComparesTheRunsWithTheFirst) {
   EXPECT_EQ(scaled.references[1], scaled.references[2]);
   const ScalingReference reference = parse_scaling_reference(scaled.references[1]);
   EXPECT_EQ(reference.devices, 1);
-  EXPECT_EQ(reference.images_per_second, 100);
+  EXPECT_EQ(reference.units_per_second, 100);
   EXPECT_EQ(reference.parts->computing, 0.008);
   EXPECT_EQ(reference.parts->input, 0.0005);
   EXPECT_EQ(reference.parts->exposed_communication, 0.001);

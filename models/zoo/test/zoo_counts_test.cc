@@ -43,7 +43,7 @@ std::int64_t classes_of(const Model& model) {
   if (model.num_classes > 0) {
     return model.num_classes;
   }
-  return model.dataset == "cifar10" ? 11 : 1001;
+  return model.dataset == "ptb" ? 10000 : model.dataset == "cifar10" ? 11 : 1001;
 }
 
 /// Trainable scalars, by purpose.

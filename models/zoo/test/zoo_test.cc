@@ -61,8 +61,10 @@ TEST_P(Zoo, KeepsGradientsAndMultiplyAddsWhenFused) {
 }
 
 TEST_P(Zoo, GivesALogitPerExampleAndClass) {
-  const Graph graph = build_network(GetParam(), {.batch = 2, .num_classes = 7, .training = false});
-  EXPECT_EQ(graph.shape(graph.output("logits")), (Shape{2, 7}));
+  const NetworkOptions options{.batch = 2, .num_classes = 7, .training = false};
+  const Graph graph = build_network(GetParam(), options);
+  const std::int64_t labels = example_inputs(GetParam(), options).back().shape.elements();
+  EXPECT_EQ(graph.shape(graph.output("logits")), (Shape{2 * labels, 7}));
 }
 
 TEST_P(Zoo, HasTheSameVariablesForInferenceAsForTraining) {

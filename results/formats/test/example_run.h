@@ -50,7 +50,7 @@ inline Record example_record() {
   record.memory.available = std::int64_t{4} << 30U;
   record.series.step_ns = {500ms, 250ms, 250ms};
   record.series.loss = {2.0, 1.5, 1.0};
-  record.metrics = run_metrics({.images_per_step = 8,
+  record.metrics = run_metrics({.units_per_step = 8,
                                 .steps = record.series.step_ns,
                                 .wall = 1s,
                                 .input_wait = 0ns,

@@ -15,7 +15,7 @@ Record measured_record() {
   record.workload.flops_per_image = 1'000'000'000;
   record.workload.global_batch = 8;
   record.workload.devices = 1;
-  record.metrics = run_metrics({.images_per_step = 8, .steps = kSteps, .wall = kSteps[0]});
+  record.metrics = run_metrics({.units_per_step = 8, .steps = kSteps, .wall = kSteps[0]});
   return record;
 }
 

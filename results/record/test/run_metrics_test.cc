@@ -29,7 +29,7 @@ double number(const std::vector<Metric>& metrics, const std::string& name) {
 
 TEST(RunMetrics, KeepApartWallTimeAndTheSumOfSteps) {
   const std::vector<nanoseconds> steps = {seconds(1), seconds(3)};
-  const auto metrics = run_metrics({.images_per_step = 40,
+  const auto metrics = run_metrics({.units_per_step = 40,
                                     .steps = steps,
                                     .wall = seconds(5),
                                     .input_wait = milliseconds(500),
@@ -56,7 +56,7 @@ TEST(RunMetrics, KeepApartWallTimeAndTheSumOfSteps) {
 }
 
 TEST(RunMetrics, AreUnknownWithAReasonWithoutSteps) {
-  const auto metrics = run_metrics({.images_per_step = 32});
+  const auto metrics = run_metrics({.units_per_step = 32});
   for (const char* name : {"images_per_sec", "images_per_sec_steps", "step_time.median"}) {
     EXPECT_EQ(find(metrics, name).value.why(), "no timed step was completed") << name;
   }
@@ -67,12 +67,12 @@ TEST(RunMetrics, HoldTheDevicesShareOfTheSteps) {
   const std::vector<nanoseconds> steps = {seconds(1), seconds(3)};
   const std::vector<nanoseconds> on_device = {milliseconds(500), milliseconds(2500)};
   const auto metrics =
-      run_metrics({.images_per_step = 1, .steps = steps, .device_steps = std::span(on_device)});
+      run_metrics({.units_per_step = 1, .steps = steps, .device_steps = std::span(on_device)});
   EXPECT_DOUBLE_EQ(number(metrics, "device_time.median"), 1.5);
   EXPECT_DOUBLE_EQ(number(metrics, "device_time.mad"), 1.4826);
   EXPECT_DOUBLE_EQ(number(metrics, "device_span_share"), 0.75);
   const auto without = run_metrics(
-      {.images_per_step = 1, .steps = steps, .device_steps = Unknown{"the device has no clock"}});
+      {.units_per_step = 1, .steps = steps, .device_steps = Unknown{"the device has no clock"}});
   for (const char* name : {"device_time.median", "device_time.mad", "device_span_share"}) {
     EXPECT_EQ(find(without, name).value.why(), "the device has no clock") << name;
   }
@@ -87,7 +87,7 @@ TEST(RunMetrics, ExplainMissingEnergy) {
 
 TEST(RunMetrics, HaveDistinctNames) {
   const std::vector<nanoseconds> steps = {seconds(1)};
-  const auto metrics = run_metrics({.images_per_step = 1, .steps = steps, .wall = seconds(1)});
+  const auto metrics = run_metrics({.units_per_step = 1, .steps = steps, .wall = seconds(1)});
   std::set<std::string> names;
   for (const Metric& metric : metrics) {
     EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
@@ -102,7 +102,20 @@ TEST(RunMetrics, AreTheRowsOfTheirTableInItsOrder) {
   for (const Metric& metric : run_metrics({.planned = {{"<region>", 77}}})) {
     names.push_back(metric.name);
   }
+  std::erase_if(rows, [](std::string_view row) { return row.find("token") != row.npos; });
   EXPECT_THAT(names, ::testing::ElementsAreArray(rows));
+}
+
+TEST(RunMetrics, CountTokensInsteadOfImages) {
+  const std::vector<nanoseconds> steps = {seconds(1)};
+  const auto metrics =
+      run_metrics({.unit = "tokens", .units_per_step = 700, .steps = steps, .wall = seconds(2)});
+  EXPECT_EQ(number(metrics, "tokens_per_sec"), 350);
+  EXPECT_EQ(number(metrics, "tokens_per_sec_steps"), 700);
+  EXPECT_FALSE(find(metrics, "joules_per_token").value.known());
+  EXPECT_TRUE(std::ranges::none_of(metrics, [](const Metric& metric) {
+    return metric.name.find("image") != std::string::npos;
+  }));
 }
 
 }  // namespace

@@ -1,0 +1,111 @@
+// Training of the language model, with a small vocabulary.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "bench/flags/test/usage_error.h"
+#include "bench/loop/test/several_towers.h"
+#include "bench/plan/input.h"
+#include "bench/plan/resolve_settings.h"
+#include "kernels/onednn/onednn_backend.h"
+#include "models/base/errors.h"
+
+namespace bench {
+namespace {
+
+using testing::HasSubstr;
+
+/// What training leaves.
+struct Trained {
+  /// The mean over the towers, of each step.
+  std::vector<double> losses;
+  std::map<std::string, std::vector<float>> variables;
+};
+
+Trained train(int towers, int batch, int steps) {
+  const RunSettings settings = resolve_settings(
+      parse({"--model=lstm_lm", "--num_classes=40", "--device=cpu", "--variable_update=replicated",
+             "--gradient_reduction=mean", "--init_learning_rate=1",
+             fmt::format("--num_gpus={}", towers), fmt::format("--batch_size={}", batch)}));
+  const Workload& workload = settings.workload;
+  SeveralTowers several(
+      settings, [](int) { return make_onednn_backend({.processors = {0}, .pin = false}); },
+      initial_values(build_run_network(workload, batch), workload.seed));
+  Tower& first = (*several).first();
+  const auto input = make_run_input(settings, image_layout(workload, first.executor()));
+  const LearningRate rate(workload.learning_rate);
+  Trained trained;
+  for (int step = 0; step < steps; ++step) {
+    const InputBatch examples = input->next();
+    std::vector<double> losses(static_cast<std::size_t>(towers));
+    (*several).run([&](int number) {
+      Tower& tower = (*several)[number];
+      feed_examples(tower, examples, static_cast<std::size_t>(number * batch));
+      tower.set_parameters({.learning_rate = rate.at(step),
+                            .gradient_scale = gradient_scale(workload),
+                            .number = step});
+      tower.upload_parameters();
+      (*several).update(number)->begin_step();
+      tower.enqueue_run();
+      (*several).update(number)->update();
+      tower.wait();
+      losses[static_cast<std::size_t>(number)] = tower.executor().read_scalar("loss");
+    });
+    trained.losses.push_back(std::accumulate(losses.begin(), losses.end(), 0.0) / towers);
+  }
+  for (const Variable& variable : first.executor().graph().variables()) {
+    const std::string& name = first.executor().graph().value(variable.value).name;
+    trained.variables[name] = first.executor().read_variable(name);
+  }
+  return trained;
+}
+
+/// The norm of the difference as a share of the norm.
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  double difference = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(double{a[i]} - double{b[i]}, 2);
+    norm += std::pow(double{a[i]}, 2);
+  }
+  return std::sqrt(difference / norm);
+}
+
+TEST(LanguageModel, TrainsOnTwoTowersAsOnOneWithTheJoinedBatch) {
+  constexpr int kSteps = 3;
+  const Trained one = train(1, 4, kSteps);
+  const Trained two = train(2, 2, kSteps);
+  for (int step = 0; step < kSteps; ++step) {
+    const auto at = static_cast<std::size_t>(step);
+    EXPECT_NEAR(two.losses[at], one.losses[at], 1e-5) << step;
+  }
+  // The steps count.
+  const std::vector<float>& bias = one.variables.at("fc.bias");
+  EXPECT_TRUE(std::ranges::none_of(bias, [](float value) { return value == 0; }));
+  ASSERT_EQ(one.variables.size(), 11U);
+  for (const auto& [name, values] : one.variables) {
+    EXPECT_LT(distance(values, two.variables.at(name)), 1e-5) << name;
+  }
+}
+
+TEST(LanguageModel, RefusesFlagsForImages) {
+  const auto refused = [](const std::string& flag) {
+    return usage_error([&] {
+      resolve_settings(parse({"--model=lstm_lm", "--device=cpu", "--forward_only", flag}));
+    });
+  };
+  for (const std::string flag : {"image_size=64", "input_file=x", "input_transfer=uint8"}) {
+    EXPECT_THAT(refused("--" + flag), HasSubstr("is for images, but --model=lstm_lm reads tokens"))
+        << flag;
+  }
+  EXPECT_EQ(refused("--dtype=int8"),
+            "--model=lstm_lm: --dtype=int8 is not built for models that read tokens");
+}
+
+}  // namespace
+}  // namespace bench
