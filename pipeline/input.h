@@ -60,7 +60,7 @@ struct InputSpec {
   SlotType type = SlotType::f32;
   std::int32_t num_classes = 0;  ///< labels are 0 .. num_classes - 1
   std::int32_t first_label = 0;  ///< the label in the files that becomes label 0
-  /// What an example has instead of an image and a label, all Synthetic::numbers; empty: those two.
+  /// The inputs of an example, all whole numbers; empty: it has an image and a label.
   std::vector<ExampleInput> numbers = {};
   std::uint64_t seed = 0;
   InputPosition start = {};  ///< of the first batch

@@ -89,9 +89,8 @@ UsageError unknown_value(std::string_view flag, std::string_view given,
 UsageError unknown_model(std::string_view given) {
   if (const OtherModel* other = find_other_model(given)) {
     return UsageError(
-        fmt::format("--model={}: not built: it {}, which no network of bench does; "
-                    "--list_models lists them",
-                    given, other->kind));
+        fmt::format("--model={}: not built: bench has no network that {}; see --list_models", given,
+                    other->kind));
   }
   std::vector<std::string_view> names;
   for (const Model& model : all_models()) {

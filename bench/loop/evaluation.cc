@@ -110,6 +110,7 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
       tower.upload_parameters();
       tower.enqueue_run();
       tower.wait();
+      check(batch.labels != nullptr, "only networks that read images are evaluated");
       const auto first = static_cast<std::size_t>(number * workload.batch);
       const auto images = static_cast<std::size_t>(workload.batch);
       counts[static_cast<std::size_t>(number)] = count_evaluated(

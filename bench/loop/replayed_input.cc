@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "models/base/errors.h"
+
 namespace bench {
 
 ReplayedInput::ReplayedInput(InputSource& source, int count, std::int64_t images,
@@ -12,6 +14,7 @@ ReplayedInput::ReplayedInput(InputSource& source, int count, std::int64_t images
   const auto rows = static_cast<std::size_t>(images);
   for (int i = 0; i < count; ++i) {
     const InputBatch from = source.next();
+    check(from.has_images(), "only images can be replayed");
     Copy copy{.images = {allocator, rows * image_bytes},
               .labels = {from.labels, from.labels + images},
               .epochs = std::vector<std::int64_t>(rows)};

@@ -127,7 +127,7 @@ struct SessionResult {
   [[nodiscard]] std::int64_t global_steps() const {
     return steps_before + warmup_steps + static_cast<std::int64_t>(steps.size());
   }
-  /// The speed, in units of the model.
+  /// Images or tokens per second.
   [[nodiscard]] double speed(const Workload& workload) const {
     return static_cast<double>(workload.units_per_step()) * static_cast<double>(steps.size()) /
            std::chrono::duration<double>(wall).count();

@@ -307,10 +307,12 @@ void check_variables_memory(const RunSettings& settings, const Captured<MemoryLi
   if (fits(bytes, limit)) {
     return;
   }
+  const std::string images = workload.model->reads_images()
+                                 ? fmt::format("images of {} pixels and ", workload.image_size)
+                                 : "";
   throw UsageError(fmt::format(
-      "--model={} with images of {} pixels and {} classes needs {} for its variables "
-      "alone, but only {} may be used ({})",
-      workload.model->name, workload.image_size, workload.num_classes, format_bytes(bytes),
+      "--model={} with {}{} classes needs {} for its variables alone, but only {} may be used ({})",
+      workload.model->name, images, workload.num_classes, format_bytes(bytes),
       format_bytes(static_cast<std::size_t>(limit.value().bytes)), limit.value().set_by));
 }
 

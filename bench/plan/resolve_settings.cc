@@ -78,7 +78,7 @@ void check_tokens(const Flags& flags, const Model& model, bool evaluates) {
     not_built("--dtype=int8");
   }
   if (evaluates) {
-    not_built("an evaluation");
+    not_built(flags.eval ? "--eval" : "an evaluation during training");
   }
 }
 

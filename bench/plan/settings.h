@@ -208,7 +208,7 @@ struct Workload {
   /// Images per step of this process's devices, and of all devices.
   [[nodiscard]] std::int64_t process_batch() const { return batch * towers; }
   [[nodiscard]] std::int64_t global_batch() const { return batch * all_towers(); }
-  /// What a step of all devices adds to the speed, in units of the model.
+  /// Images or tokens per step of all devices.
   [[nodiscard]] std::int64_t units_per_step() const {
     return global_batch() * model->unit().per_example;
   }

@@ -153,7 +153,7 @@ std::string data_of(const Workload& workload) {
 
 Captured<results::Storage> storage_of(const Workload& workload, const SystemFiles& files) {
   if (!workload.input.dataset) {
-    return Unknown{workload.synthetic() ? "synthetic images are not read from a file"
+    return Unknown{workload.synthetic() ? "synthetic data are not read from a file"
                                         : "the whole file is read before the run"};
   }
   std::error_code error;

@@ -8,7 +8,7 @@ namespace bench {
 
 /// Compares a run of --scaling_sweep with its reference, or the reference with itself. The record
 /// must have its workload, its towers' times and its speed.
-/// `units_per_step`: what a step of all devices adds to the speed.
+/// `units_per_step`: images or tokens per step of all devices.
 results::Scaling scaling_of(const ScalingPlace& place, const results::Record& record,
                             std::int64_t units_per_step);
 

@@ -96,6 +96,10 @@ InitialValues trial_values(const RunSettings& settings, const Backend& backend, 
   return values;
 }
 
+std::string_view how_to_need_less(const Model& model) {
+  return model.reads_images() ? "smaller images (--image_size)" : "fewer classes (--num_classes)";
+}
+
 results::BatchTrial trial_of(const Workload& workload, const std::vector<nanoseconds>& steps) {
   const results::StepTimeStatistics statistics = results::step_time_statistics(steps);
   const std::int64_t units = workload.batch * workload.model->unit().per_example;
@@ -226,9 +230,9 @@ ChosenBatch choose_fastest_batch(const RunSettings& settings, RunHost& host) {
   BatchSearch search = search_batch(try_batch, kTolerance);
   if (search.chosen == 0) {
     throw UsageError(
-        fmt::format("--batch_size=auto: one image of --model={} does not fit into memory; try "
-                    "smaller images (--image_size)",
-                    first.workload.model->name));
+        fmt::format("--batch_size=auto: one {} of --model={} does not fit into memory; try {}",
+                    first.workload.model->example(), first.workload.model->name,
+                    how_to_need_less(*first.workload.model)));
   }
   err << stderr_line::batch_request
       << fmt::format("auto: batch {} is the smallest within {:g} % of the best, {:.1f} {}/sec\n",
@@ -280,9 +284,10 @@ ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
   host.phases.clear();
   if (largest.batch == 0) {
     throw UsageError(
-        fmt::format("--batch_size=max: one image needs {}, but {:g} % must remain for unplanned "
-                    "memory; try smaller images (--image_size)",
-                    of_the_limits(one, limits), kReservedPerCent));
+        fmt::format("--batch_size=max: one {} needs {}, but {:g} % must remain for unplanned "
+                    "memory; try {}",
+                    settings.workload.model->example(), of_the_limits(one, limits),
+                    kReservedPerCent, how_to_need_less(*settings.workload.model)));
   }
   host.streams.err << stderr_line::batch_request
                    << fmt::format(

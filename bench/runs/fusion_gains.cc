@@ -90,7 +90,7 @@ class GainTable {
  public:
   /// `launches`: the device has launches, so the table shows them.
   GainTable(const RunSettings& settings, bool launches)
-      : settings_(settings), launches_(launches), table_(titles(launches)) {}
+      : settings_(settings), launches_(launches), table_(titles(launches, unit().name)) {}
 
   void add_row(const std::string& title, const Plan& plan) {
     const StepForecast forecast = forecast_of(plan.lowered);
@@ -100,19 +100,24 @@ class GainTable {
     }
     row.insert(row.end(),
                {fixed(forecast.bytes * 1e-9, 2), fixed(forecast.seconds * 1e3, 2),
-                fixed(static_cast<double>(images_at_once(settings_)) / forecast.seconds, 1)});
+                fixed(static_cast<double>(images_at_once(settings_) * unit().per_example) /
+                          forecast.seconds,
+                      1)});
     table_.add_row(std::move(row));
   }
 
   [[nodiscard]] const TextTable& table() const { return table_; }
 
  private:
-  static std::vector<TextTable::Column> titles(bool launches) {
+  [[nodiscard]] SpeedUnit unit() const { return settings_.workload.model->unit(); }
+
+  static std::vector<TextTable::Column> titles(bool launches, std::string_view unit) {
     std::vector<TextTable::Column> columns{{.title = "omitted"}, {.title = "nodes", .right = true}};
     if (launches) {
       columns.push_back({.title = "launches", .right = true});
     }
-    for (const char* title : {"GB", "estimated ms", "estimated images/sec"}) {
+    for (const std::string& title :
+         {std::string("GB"), std::string("estimated ms"), fmt::format("estimated {}/sec", unit)}) {
       columns.push_back({.title = title, .right = true});
     }
     return columns;

@@ -17,7 +17,7 @@ refused "cannot read 'a\\x1b[2J': " --model=lenet --init_from="$(printf 'a\033[2
 refused 'did you mean resnet50' --model=resnet5O
 refused 'did you mean --model=lenet?' lenet
 refused '--list_models lists all' --model=quux
-refused 'it finds objects' --model=ssd300
+refused 'no network that finds objects' --model=ssd300
 refused 'lenet has no auxiliary head' --model=lenet --aux_head
 refused 'a number from 0 to below 1' --label_smoothing=1
 refused 'the dataset is cifar10; give --data_name=imagenet' --model=lenet --data_name=cifar10
@@ -361,6 +361,16 @@ tail -n 1 "$out" | grep -qE '^ +4 .* ended after [0-9]+ steps$' || fail 'no tabl
 lacks "$err" 'run 2 of 2'
 record_holds "r['status'] == 'aborted' and r['partial']" "$work/swept.batch4.json"
 [ ! -e "$work/swept.batch2.json" ] || fail 'the second batch has a record'
+
+case_name='a model that reads tokens'
+fresh
+"$bench" --model=lstm_lm --num_classes=40 --batch_size=2 --num_batches=2 --num_warmup_batches=0 --device=cpu \
+  --result_file="$work/tokens.json" >"$out" 2>"$err" </dev/null || fail "exit status $?"
+grep -q '^Step	Tokens/sec	total_loss$' "$out" || fail 'no titles of the step lines'
+grep -qE '^1	tokens/sec: [0-9]' "$out" || fail 'no step line'
+grep -qE '^total tokens/sec: [0-9]' "$out" || fail 'no total'
+grep -q 'images/sec' "$out" && fail 'it counts images'
+record_holds "[m['name'] for m in r['metrics'] if m['name'].endswith('_per_sec')] == ['tokens_per_sec']" "$work/tokens.json"
 
 case_name='a second signal'
 # One step takes much longer than the test.

@@ -9,8 +9,8 @@
 
 namespace bench {
 
-/// The number of examples that a KernelCheck examines. Of images two, or one for an odd batch.
-/// Sequences are all examined: a recurrent layer's tensors do not begin with the axis of examples.
+/// The number of examples that a KernelCheck examines: two images, or one if the batch is odd. For
+/// sequences it is the whole batch, because a recurrent layer's first axis is time.
 std::int64_t checked_examples(const Model& model, std::int64_t batch);
 
 /// Compares the kernels of a tower with the reference (PlanCheck) during a run on the fingerprint's

@@ -8,21 +8,14 @@
 
 namespace bench {
 
-/// An input of a network: what one example of a batch has of it.
+/// An input of a network, for one example.
 struct ExampleInput {
-  /// How synthetic values are drawn.
-  enum class Synthetic : std::uint8_t {
-    /// Once, as images.
-    pixels,
-    /// For each batch: whole numbers from 0 to `bound` - 1, all equally likely.
-    numbers,
-  };
   std::string name;
-  /// f32 or f64 for pixels, s32 for numbers.
+  /// f32 or f64 for images, s32 for whole numbers.
   DType dtype = DType::s32;
   /// The shape of one example; a label is a scalar.
   Shape shape = {};
-  Synthetic synthetic = Synthetic::numbers;
+  /// Synthetic numbers are drawn for each batch, from 0 to `bound` - 1, all equally likely.
   std::int64_t bound = 0;
 };
 

@@ -18,7 +18,7 @@ struct EmbeddingBackwardAttributes {
 std::ostream& operator<<(std::ostream& out, const EmbeddingBackwardAttributes& attributes);
 
 /// (dy[...,E], ids) -> dtable[V,E], f32 if dy has 16 bits. A row is the sum of dy over the places
-/// of its id, in their order, and 0 without any.
+/// of its id, in their order, or 0 without places.
 extern const OpDef kEmbeddingBackward;
 
 }  // namespace bench

@@ -246,7 +246,7 @@ ValueId NetworkBuilder::fully_connected(const std::string& path, ValueId x,
 }
 
 ValueId NetworkBuilder::embedding(const std::string& path, ValueId ids, const EmbeddingSpec& spec) {
-  // An output has one element that is not 0 in, and a column's weight out.
+  // Each output depends on one row of the table.
   const Fans fans{.in = 1, .out = static_cast<double>(spec.columns)};
   const ValueId table = graph_.add_variable(
       path + ".weight", {.dtype = options_.dtype, .shape = {spec.rows, spec.columns}},

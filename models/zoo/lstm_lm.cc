@@ -4,7 +4,8 @@ namespace bench {
 
 /// The medium language model of Zaremba et al., arXiv:1409.2329: two layers of 650 units, dropout
 /// of every second element, and weights within 0.05. It predicts the next word after each word of a
-/// sequence. As in PyTorch, a gate has two biases. The states begin with 0 in each sequence.
+/// sequence, and each sequence starts from a zero state. A gate has two biases, as in PyTorch,
+/// which are 0 at first; in the paper they are drawn, too.
 ValueId build_lstm_lm(NetworkBuilder& net, ValueId tokens) {
   constexpr std::int64_t kUnits = 650;
   constexpr int kLayers = 2;

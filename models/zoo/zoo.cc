@@ -62,10 +62,7 @@ std::vector<ExampleInput> example_inputs(const Model& model, const NetworkOption
     return {tokens, labels};
   }
   const std::int64_t size = options.image_size > 0 ? options.image_size : model.image_size;
-  return {{.name = "images",
-           .dtype = options.dtype,
-           .shape = {kImageChannels, size, size},
-           .synthetic = ExampleInput::Synthetic::pixels},
+  return {{.name = "images", .dtype = options.dtype, .shape = {kImageChannels, size, size}},
           // tf_cnn_benchmarks never draws the last class either.
           {.name = "labels", .bound = options.num_classes - 1}};
 }

@@ -14,7 +14,7 @@ namespace bench {
 
 class NetworkBuilder;
 
-/// What a model's speed counts: "images", of which each example has one.
+/// The unit of a model's speed: images, or tokens.
 struct SpeedUnit {
   std::string_view name = "images";
   std::int64_t per_example = 1;

@@ -77,7 +77,7 @@ class DrawnNumbers {
         values_(allocator, count_),
         random_(spec.seed ^ hash_name("synthetic " + input.name)) {}
 
-  /// Passes the numbers of this many examples; calls `between` now and then.
+  /// Skips the numbers of these examples; calls `between` every 2^20 numbers.
   template <class Between>
   void skip(std::int64_t examples, const Between& between) {
     constexpr std::int64_t kBetweenLooks = 1 << 20;
@@ -90,7 +90,7 @@ class DrawnNumbers {
     }
   }
 
-  /// Draws those of all processes, so that the number of processes does not change them.
+  /// Draws the numbers of all processes, so that the number of processes does not change them.
   void draw_batch(std::size_t examples) {
     for (std::size_t i = 0; i < examples * per_example_; ++i) {
       const std::int32_t number = draw();

@@ -24,7 +24,7 @@ Outputs write_github(std::span<const StoredRun> runs) {
     std::vector<double> speeds;
     std::string ids;
     for (const StoredRun* run : members) {
-      const auto speed = metric_value(*run, "images_per_sec");
+      const auto speed = metric_value(*run, speed_metric(*run));
       if (!speed) continue;
       speeds.push_back(*speed);
       if (!ids.empty()) ids += " ";
@@ -33,7 +33,7 @@ Outputs write_github(std::span<const StoredRun> runs) {
     if (speeds.empty()) continue;
     std::sort(speeds.begin(), speeds.end());
     Ordered entry = {{"name", fmt::format("{} on {}", names.first, names.second)},
-                     {"unit", "images/s"},
+                     {"unit", members.front()->metrics.at(speed_metric(*members.front())).unit},
                      {"value", quantile(speeds, 0.5)}};
     if (speeds.size() > 1) {
       entry["range"] =

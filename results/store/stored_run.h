@@ -42,7 +42,7 @@ struct StoredRun {  // NOLINT(bugprone-exception-escape)
   nlohmann::json record{};  ///< The whole record.
 };
 
-/// The metrics of a run's speed. A run has one of them, by what its model reads.
+/// The metrics of a run's speed, of which a run has one.
 inline constexpr std::array<const char*, 2> kSpeedMetrics{"images_per_sec", "tokens_per_sec"};
 /// The one that the run has; the first if it has none.
 const char* speed_metric(const StoredRun& run);

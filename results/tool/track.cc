@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -371,8 +373,8 @@ int run_track(const Arguments& arguments, Streams streams) {
       select_runs(arguments, selectors, streams.err, Detail::kSummaries);
   std::vector<RunSeries> series = series_of(runs, selection);
   if (series.empty()) {
-    throw DataError(
-        fmt::format("no run with status ok has the metric {}", selection.metrics.front()));
+    throw DataError(fmt::format("no run with status ok has the metric {}",
+                                fmt::join(selection.metrics, " or ")));
   }
   SeriesRecords records(arguments, runs);
   name_workloads(series, records);

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <new>
 
+#include "models/base/errors.h"
+
 namespace bench {
 
 Tower::Tower(const Graph& graph, Backend& backend, const ExecutorOptions& options,
@@ -115,6 +117,8 @@ void Tower::feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
 
 void Tower::feed_numbers(std::string_view input, const std::int32_t* numbers) {
   const auto found = std::ranges::find(numbers_, input, &Numbers::name);
+  check(found != numbers_.end() || input == "labels",
+        fmt::format("the network has no input {}", input));
   if (found != numbers_.end()) {
     executor_.feed(found->input, std::as_bytes(std::span(numbers, found->elements)));
   }

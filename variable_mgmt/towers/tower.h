@@ -31,8 +31,8 @@ class Tower {
   /// enqueue_run(); the last two can be recorded. feed() skips the upload of images with the same
   /// `content` as before (Executor::feed()).
   void feed(const float* images, const std::int32_t* labels, const ContentId& content = {});
-  /// Feeds whole numbers to an input of that name, as many as it has elements; no effect if the
-  /// graph does not have it.
+  /// Feeds whole numbers to an input of that name, as many as it has elements. Labels have no
+  /// effect if the graph does not read them.
   void feed_numbers(std::string_view input, const std::int32_t* numbers);
   /// Feeds images as u8 pixels in NHWC, which the device normalises.
   void feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
@@ -53,7 +53,7 @@ class Tower {
     executor_.write_input(input, std::as_bytes(numbers));
   }
   /// run() with images in canonical order (N, C, H, W), which are copied into the executor's
-  /// memory. Of the images and labels, empty ones keep what was written before.
+  /// memory. Empty images or labels keep those that were written before.
   void run_canonical(std::span<const float> images, std::span<const std::int32_t> labels,
                      std::int32_t step);
   /// run_canonical() with an observer of each step.

@@ -38,6 +38,7 @@ Trained train(int towers, int batch, int steps) {
       initial_values(build_run_network(workload, batch), workload.seed));
   Tower& first = (*several).first();
   const auto input = make_run_input(settings, image_layout(workload, first.executor()));
+  const auto examples_of_tower = static_cast<std::size_t>(batch);
   const LearningRate rate(workload.learning_rate);
   Trained trained;
   for (int step = 0; step < steps; ++step) {
@@ -45,7 +46,7 @@ Trained train(int towers, int batch, int steps) {
     std::vector<double> losses(static_cast<std::size_t>(towers));
     (*several).run([&](int number) {
       Tower& tower = (*several)[number];
-      feed_examples(tower, examples, static_cast<std::size_t>(number * batch));
+      feed_examples(tower, examples, static_cast<std::size_t>(number) * examples_of_tower);
       tower.set_parameters({.learning_rate = rate.at(step),
                             .gradient_scale = gradient_scale(workload),
                             .number = step});
@@ -84,7 +85,7 @@ TEST(LanguageModel, TrainsOnTwoTowersAsOnOneWithTheJoinedBatch) {
     const auto at = static_cast<std::size_t>(step);
     EXPECT_NEAR(two.losses[at], one.losses[at], 1e-5) << step;
   }
-  // The steps count.
+  // Training changed the variables.
   const std::vector<float>& bias = one.variables.at("fc.bias");
   EXPECT_TRUE(std::ranges::none_of(bias, [](float value) { return value == 0; }));
   ASSERT_EQ(one.variables.size(), 11U);
@@ -103,6 +104,12 @@ TEST(LanguageModel, RefusesFlagsForImages) {
     EXPECT_THAT(refused("--" + flag), HasSubstr("is for images, but --model=lstm_lm reads tokens"))
         << flag;
   }
+  EXPECT_EQ(usage_error([] {
+              resolve_settings(parse({"--model=lstm_lm", "--device=cpu",
+                                      "--eval_during_training_every_n_steps=2", "--train_dir=x"}));
+            }),
+            "--model=lstm_lm: an evaluation during training is not built for models that read "
+            "tokens");
   EXPECT_EQ(refused("--dtype=int8"),
             "--model=lstm_lm: --dtype=int8 is not built for models that read tokens");
 }

@@ -232,8 +232,8 @@ TEST(Settings, RefuseAMissingFolderForAnyDataset) {
 
 TEST(Settings, ExplainTheModelsThatAreNotBuilt) {
   EXPECT_EQ(settings_refusal({"--model=ssd300"}),
-            "--model=ssd300: not built: it finds objects, which no network of bench does; "
-            "--list_models lists them");
+            "--model=ssd300: not built: bench has no network that finds objects; see "
+            "--list_models");
   EXPECT_THAT(settings_refusal({"--model=deepspeech2"}), HasSubstr("recognises speech"));
   EXPECT_THAT(settings_refusal({"--model=ncf"}), HasSubstr("recommends items"));
 }

@@ -51,6 +51,16 @@ TEST(Embedding, RefusesIdsOutsideTheTable) {
                                     .ids = &id,
                                     .y = y.data()}),
                    InternalError);
+      std::vector<float> dtable(6);
+      std::int32_t order = 0;
+      EXPECT_THROW(embedding_backward(team, {.rows = 3,
+                                             .columns = 2,
+                                             .count = 1,
+                                             .dy = y.data(),
+                                             .ids = &id,
+                                             .order = &order,
+                                             .dtable = dtable.data()}),
+                   InternalError);
     }
   });
 }

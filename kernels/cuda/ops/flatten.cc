@@ -6,8 +6,7 @@
 namespace bench::cuda {
 namespace {
 
-/// A candidate that rearranges the elements of a node whose images are `images` into the order
-/// `to`, the order of its output.
+/// A candidate that rearranges the elements of a node into the order `to`, that of its output.
 Candidate rearranged(const Context& context, const Graph& graph, const Node& node, const View& from,
                      Order to, const Layout& input, const Layout& output) {
   const DType dtype = graph.type(node.inputs[0]).dtype;

@@ -23,7 +23,7 @@ std::string why_not(const OpDef& op) {
     return "RNN layers run only on the CPU (oneDNN)";
   }
   if (any_of({&kEmbedding, &kEmbeddingBackward, &kSwapAxes})) {
-    return "layers for sequences of tokens run only on the CPU (oneDNN)";
+    return fmt::format("{} runs only on the CPU", op.name);
   }
   return "";
 }
