@@ -161,7 +161,7 @@ NumberFlags number_flags(const RunSettings& settings, const results::RunFlags& f
       {"image_size", std::to_string(workload.image_size)},
       {"data", workload.input.dataset ? "the dataset"
                : workload.input.file  ? "--input_file"
-                                      : "synthetic data"},
+                                      : fmt::format("synthetic {}", workload.model->unit().name)},
       {"batch_size", std::to_string(workload.batch)},
       {"num_gpus", std::to_string(workload.towers)},
       {"np", std::to_string(workload.processes)},

@@ -24,7 +24,7 @@ for store in "$work/s.sqlite" "$work/folder/"; do
   says "$out" 'quality  '
   # Facts that the machine does not report are null with a reason.
   says "$out" 'cost: not given (--cost)'
-  says "$out" 'dataset.storage: synthetic images are not read from a file'
+  says "$out" 'dataset.storage: synthetic data are not read from a file'
 done
 [ "$(find "$work/folder" -name '*.json' | wc -l)" -eq 1 ] || fail 'there is no file per record'
 
