@@ -23,7 +23,7 @@ using nlohmann::json;
 
 constexpr double kInPerCent = 100;
 
-std::string metric_text(const results::StoredRun& run, const char* name, int digits) {
+std::string metric_text(const results::StoredRun& run, const std::string& name, int digits) {
   const auto found = run.metrics.find(name);
   return found == run.metrics.end() ? "-" : decimal(found->second.value, digits);
 }

@@ -91,11 +91,12 @@ dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layou
 }
 
 std::size_t LayoutTable::bytes(const TensorType& type, const Layout& layout) const {
-  constexpr std::int64_t kBlock = 16;
+  constexpr std::int64_t kChannelBlock = 16;
   const std::size_t plain = desc(type, layout).get_size();
   return layout == winograd_filters()
-             ? plain + sizeof(float) * static_cast<std::size_t>(cpu::winograd_filter_floats(
-                                           type.shape[1] / kBlock, type.shape[0] / kBlock))
+             ? plain + sizeof(float) *
+                           static_cast<std::size_t>(cpu::winograd_filter_floats(
+                               type.shape[1] / kChannelBlock, type.shape[0] / kChannelBlock))
              : plain;
 }
 

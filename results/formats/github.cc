@@ -23,17 +23,19 @@ Outputs write_github(std::span<const StoredRun> runs) {
   for (const auto& [names, members] : groups) {
     std::vector<double> speeds;
     std::string ids;
+    std::string unit;
     for (const StoredRun* run : members) {
       const auto speed = metric_value(*run, speed_metric(*run));
       if (!speed) continue;
       speeds.push_back(*speed);
+      unit = run->metrics.at(speed_metric(*run)).unit;
       if (!ids.empty()) ids += " ";
       ids += run->record_id;
     }
     if (speeds.empty()) continue;
     std::sort(speeds.begin(), speeds.end());
     Ordered entry = {{"name", fmt::format("{} on {}", names.first, names.second)},
-                     {"unit", members.front()->metrics.at(speed_metric(*members.front())).unit},
+                     {"unit", unit},
                      {"value", quantile(speeds, 0.5)}};
     if (speeds.size() > 1) {
       entry["range"] =

@@ -59,7 +59,7 @@ std::string phoronix_entry(const std::vector<const StoredRun*>& runs) {
   std::vector<double> speeds;
   std::string raw;
   for (const StoredRun* run : runs) {
-    const auto speed = metric_value(*run, speed_metric(*run));
+    const auto speed = metric_value(*run, "images_per_sec");
     if (!speed) continue;
     speeds.push_back(*speed);
     if (!raw.empty()) raw += ":";

@@ -204,7 +204,7 @@ std::optional<bool> dirty_of(const Reader& reader, const json& source) {
 
 }  // namespace
 
-const char* speed_metric(const StoredRun& run) {
+std::string speed_metric(const StoredRun& run) {
   const auto found = std::ranges::find_if(
       kSpeedMetrics, [&](const char* name) { return run.metrics.contains(name); });
   return found == kSpeedMetrics.end() ? kSpeedMetrics.front() : *found;

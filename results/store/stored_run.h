@@ -45,7 +45,7 @@ struct StoredRun {  // NOLINT(bugprone-exception-escape)
 /// The metrics of a run's speed, of which a run has one.
 inline constexpr std::array<const char*, 2> kSpeedMetrics{"images_per_sec", "tokens_per_sec"};
 /// The one that the run has; the first if it has none.
-const char* speed_metric(const StoredRun& run);
+std::string speed_metric(const StoredRun& run);
 
 /// The record_id that `record` must have: the first 16 hexadecimal digits of a SHA-256 over the
 /// rest of it. Code that converts another tool's file sets record_id with it.
