@@ -41,10 +41,8 @@ class Wire {
   }
 
   bool tag(std::uint32_t& tag) {
-    constexpr int kLongestTag = 5;  // bytes, as in protobuf's parsers
-    const int start = input_.CurrentPosition();
     std::uint64_t value = 0;
-    if (!input_.ReadVarint64(&value) || input_.CurrentPosition() - start > kLongestTag) {
+    if (!short_varint(value)) {
       return false;
     }
     tag = static_cast<std::uint32_t>(value);
@@ -55,7 +53,7 @@ class Wire {
 
   bool view(std::string_view& value) {
     std::uint64_t length = 0;
-    if (!input_.ReadVarint64(&length)) {
+    if (!short_varint(length)) {
       return false;
     }
     const auto position = static_cast<std::size_t>(input_.CurrentPosition());
@@ -88,6 +86,13 @@ class Wire {
   }
 
  private:
+  /// Tags and lengths have at most 5 bytes in protobuf's parsers.
+  bool short_varint(std::uint64_t& value) {
+    constexpr int kLongest = 5;
+    const int start = input_.CurrentPosition();
+    return input_.ReadVarint64(&value) && input_.CurrentPosition() - start <= kLongest;
+  }
+
   bool skip_group(std::uint32_t field, int depth) {
     std::uint32_t inner = 0;
     while (tag(inner)) {

@@ -198,6 +198,21 @@ TEST(ExampleScanner, AgreesWithTheGeneratedParserOnDamagedMessages) {
   EXPECT_GT(refused, 1000);
 }
 
+TEST(ExampleScanner, RefusesLengthsOfMoreBytesThanTheGeneratedParser) {
+  ExampleScanner scanner(keys());
+  for (const std::size_t bytes : {1U, 5U, 6U, 10U}) {
+    // A field 1 of length 0.
+    const std::string message = "\n" + std::string(bytes - 1, '\x80') + std::string(1, '\0');
+    oracle::RawExample theirs;
+    EXPECT_EQ(theirs.ParseFromString(message), bytes <= 5) << bytes;
+    if (bytes <= 5) {
+      EXPECT_NO_THROW(scanner.scan(message)) << bytes;
+    } else {
+      EXPECT_THROW(scanner.scan(message), DataError) << bytes;
+    }
+  }
+}
+
 TEST(ExampleScanner, PointsIntoTheMessage) {
   const std::string image(5000, 'i');
   const std::string message =
