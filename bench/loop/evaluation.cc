@@ -85,6 +85,7 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
   const std::int64_t passes = workload.input.dataset ? settings.evaluation.passes : 0;
   const std::int64_t batch_images = workload.process_batch();
   const std::int64_t every = settings.outputs.lines.every;
+  check(workload.model->reads_images(), "only networks that read images are evaluated");
   EvaluationResult result;
   BatchesAhead batches(parts.input, parts.clock, result.input_wait, parts.interrupted);
   Feeding feeding(workload, workload.batch, towers, batches);
@@ -110,7 +111,6 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
       tower.upload_parameters();
       tower.enqueue_run();
       tower.wait();
-      check(batch.labels != nullptr, "only networks that read images are evaluated");
       const auto first = static_cast<std::size_t>(number * workload.batch);
       const auto images = static_cast<std::size_t>(workload.batch);
       counts[static_cast<std::size_t>(number)] = count_evaluated(

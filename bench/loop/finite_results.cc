@@ -23,7 +23,7 @@ void check_loss(double loss, std::int64_t step, const Workload& workload) {
   throw LossError(
       step == 0
           ? fmt::format("the loss is {:g} in the first step, before any update: the variables or "
-                        "the input exceed the range of {}",
+                        "the input exceeds the range of {}",
                         loss, name_of(workload.dtype))
           : fmt::format("the loss is {:g} after {} steps: try a lower learning rate "
                         "(--init_learning_rate)",
@@ -47,7 +47,7 @@ void check_logits(Towers& towers, const Workload& workload, std::int64_t runs,
   if (!finite) {
     throw LossError(
         fmt::format("the logits of the last step are not all finite: the variables or the input "
-                    "exceed the range of {}",
+                    "exceeds the range of {}",
                     workload.int8 ? "int8" : name_of(workload.dtype)));
   }
 }

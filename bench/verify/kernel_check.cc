@@ -9,9 +9,6 @@ namespace {
 constexpr std::int32_t kLateStep = 1 << 30;
 constexpr std::int32_t kNothingDropped = -1;
 
-/// The first extent of the first input.
-std::int64_t examples_of(const Graph& graph) { return graph.shape(graph.inputs()[0])[0]; }
-
 }  // namespace
 
 std::int64_t checked_examples(const Model& model, std::int64_t batch) {

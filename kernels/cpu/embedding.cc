@@ -46,8 +46,10 @@ HWY_EXPORT(add_rows);
 namespace {
 
 void check_ids(std::span<const std::int32_t> ids, std::int64_t rows) {
-  for (const std::int32_t id : ids) {
-    check(id >= 0 && id < rows, fmt::format("embedding: id {} is outside the {} rows", id, rows));
+  const auto outside = [&](std::int32_t id) { return id < 0 || id >= rows; };
+  const auto found = std::ranges::find_if(ids, outside);
+  if (found != ids.end()) {
+    throw DataError(fmt::format("embedding: id {} is outside the {} rows", *found, rows));
   }
 }
 

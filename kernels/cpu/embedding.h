@@ -7,7 +7,7 @@
 
 namespace bench::cpu {
 
-/// kEmbedding of models/ops/embedding.h. Throws InternalError for an id outside the table. Waits.
+/// kEmbedding of models/ops/embedding.h. Throws DataError for an id outside the table. Waits.
 struct Embedding {
   std::int64_t rows = 0;     ///< of the table
   std::int64_t columns = 0;  ///< of the table
@@ -20,7 +20,7 @@ struct Embedding {
 };
 void embedding(ThreadTeam& team, const Embedding& args);
 
-/// kEmbeddingBackward. Throws InternalError for an id outside the table. The result does not depend
+/// kEmbeddingBackward. Throws DataError for an id outside the table. The result does not depend
 /// on the number of threads. Waits.
 struct EmbeddingBackward {
   std::int64_t rows = 0;

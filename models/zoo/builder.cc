@@ -246,11 +246,9 @@ ValueId NetworkBuilder::fully_connected(const std::string& path, ValueId x,
 }
 
 ValueId NetworkBuilder::embedding(const std::string& path, ValueId ids, const EmbeddingSpec& spec) {
-  // Each output depends on one row of the table.
-  const Fans fans{.in = 1, .out = static_cast<double>(spec.columns)};
   const ValueId table = graph_.add_variable(
       path + ".weight", {.dtype = options_.dtype, .shape = {spec.rows, spec.columns}},
-      VariableRole::weight, spec.initial(fans));
+      VariableRole::weight, spec.initial);
   return graph_.add_node(kEmbedding, path, {}, {table, ids})[0];
 }
 
@@ -259,10 +257,9 @@ ValueId NetworkBuilder::lstm(const std::string& path, ValueId x, const LstmSpec&
   const std::int64_t inputs = shape(x)[2];
   const std::int64_t gates = gates_of(RnnCell::lstm);
   const auto weight = [&](const char* leaf, std::int64_t columns) {
-    const Fans fans{.in = static_cast<double>(columns), .out = static_cast<double>(spec.units)};
     return graph_.add_variable(path + leaf,
                                {.dtype = dtype, .shape = {1, gates, spec.units, columns}},
-                               VariableRole::weight, spec.initial(fans));
+                               VariableRole::weight, spec.initial);
   };
   const auto bias = [&](const char* leaf) {
     return graph_.add_variable(path + leaf, {.dtype = dtype, .shape = {gates * spec.units}},

@@ -82,13 +82,13 @@ struct FullyConnectedSpec {
 struct EmbeddingSpec {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  WeightInit initial = variance_scaling;
+  Initializer initial = {};
 };
 
 /// `initial` initialises all weights of the layer.
 struct LstmSpec {
   std::int64_t units = 0;
-  WeightInit initial = variance_scaling;
+  Initializer initial = {};
 };
 
 /// What a builder needs to know about the network it builds.

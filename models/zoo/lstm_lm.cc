@@ -10,7 +10,7 @@ ValueId build_lstm_lm(NetworkBuilder& net, ValueId tokens) {
   constexpr std::int64_t kUnits = 650;
   constexpr int kLayers = 2;
   constexpr double kKeep = 0.5;
-  const auto small = [](const Fans& /*fans*/) { return uniform_within(0.05); };
+  const Initializer small = uniform_within(0.05);
   ValueId x = net.embedding("embedding", tokens,
                             {.rows = net.num_classes(), .columns = kUnits, .initial = small});
   for (int layer = 0; layer < kLayers; ++layer) {
@@ -24,7 +24,9 @@ ValueId build_lstm_lm(NetworkBuilder& net, ValueId tokens) {
   x = net.dropout("dropout", x, kKeep);
   const Shape& states = net.shape(x);
   x = net.reshape("rows", x, {states[0] * states[1], states[2]});
-  return net.fully_connected("fc", x, {.outputs = net.num_classes(), .initial = small});
+  return net.fully_connected(
+      "fc", x,
+      {.outputs = net.num_classes(), .initial = [=](const Fans& /*fans*/) { return small; }});
 }
 
 }  // namespace bench

@@ -67,6 +67,8 @@ std::vector<ExampleInput> example_inputs(const Model& model, const NetworkOption
           {.name = "labels", .bound = options.num_classes - 1}};
 }
 
+std::int64_t examples_of(const Graph& network) { return network.shape(network.inputs()[0])[0]; }
+
 Graph build_network(const Model& model, const NetworkOptions& options) {
   Graph graph;
   const std::vector<ExampleInput> inputs = example_inputs(model, options);

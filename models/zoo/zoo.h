@@ -84,5 +84,7 @@ std::vector<ExampleInput> example_inputs(const Model& model, const NetworkOption
 /// axis, and step if dropout needs it. Outputs: logits and, if requested, loss, l2_loss, top_1 and
 /// top_5.
 Graph build_network(const Model& model, const NetworkOptions& options);
+/// The examples that such a network computes at once: the first extent of its first input.
+std::int64_t examples_of(const Graph& network);
 
 }  // namespace bench

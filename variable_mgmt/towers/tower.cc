@@ -5,6 +5,7 @@
 #include <new>
 
 #include "models/base/errors.h"
+#include "models/zoo/zoo.h"
 
 namespace bench {
 
@@ -44,10 +45,7 @@ void Tower::place_scalar(const std::string& input, std::size_t offset) {
   executor_.place(executor_.input(input), device_state_->data() + offset);
 }
 
-std::int64_t Tower::examples() const {
-  const Graph& graph = executor_.graph();
-  return graph.shape(graph.inputs()[0])[0];
-}
+std::int64_t Tower::examples() const { return examples_of(executor_.graph()); }
 
 std::vector<std::string> Tower::number_inputs() const {
   std::vector<std::string> names;
@@ -117,10 +115,10 @@ void Tower::feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
 
 void Tower::feed_numbers(std::string_view input, const std::int32_t* numbers) {
   const auto found = std::ranges::find(numbers_, input, &Numbers::name);
-  check(found != numbers_.end() || input == "labels",
-        fmt::format("the network has no input {}", input));
   if (found != numbers_.end()) {
     executor_.feed(found->input, std::as_bytes(std::span(numbers, found->elements)));
+  } else if (input != "labels") {
+    throw InternalError(fmt::format("the network has no input {}", input));
   }
 }
 

@@ -75,7 +75,7 @@ class Tower {
   [[nodiscard]] const StepState& seen_state() const { return host_->seen; }
   /// Sets every variable to the value of its name.
   void write_variables(const InitialValues& values);
-  /// The examples that a run computes: the first extent of the graph's first input.
+  /// The examples that a run computes.
   [[nodiscard]] std::int64_t examples() const;
   /// The elements of an image; 0 if the network reads none.
   [[nodiscard]] std::size_t elements_of_image() const {

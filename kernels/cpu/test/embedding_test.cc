@@ -50,7 +50,7 @@ TEST(Embedding, RefusesIdsOutsideTheTable) {
                                     .table = table.data(),
                                     .ids = &id,
                                     .y = y.data()}),
-                   InternalError);
+                   DataError);
       std::vector<float> dtable(6);
       std::int32_t order = 0;
       EXPECT_THROW(embedding_backward(team, {.rows = 3,
@@ -60,7 +60,7 @@ TEST(Embedding, RefusesIdsOutsideTheTable) {
                                              .ids = &id,
                                              .order = &order,
                                              .dtable = dtable.data()}),
-                   InternalError);
+                   DataError);
     }
   });
 }
