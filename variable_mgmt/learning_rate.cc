@@ -21,6 +21,7 @@ constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 
 constexpr double kConstantRate = 0.005;
 constexpr double kCifarNasnetRate = 0.025;
+constexpr double kNcfRate = 0.0005;
 constexpr double kResnetImagesPerBase = 256;
 constexpr double kResnetRampEpochs = 5;
 constexpr double kOfficialResnetBase = 0.0125;
@@ -165,10 +166,16 @@ void check_piecewise(const LearningRateRequest& request) {
 }
 
 std::optional<double> constant_rate(ModelRate rate) {
-  if (rate == ModelRate::cifar_nasnet) {
-    return kCifarNasnetRate;
+  switch (rate) {
+    case ModelRate::constant:
+      return kConstantRate;
+    case ModelRate::cifar_nasnet:
+      return kCifarNasnetRate;
+    case ModelRate::ncf:
+      return kNcfRate;
+    default:
+      return {};
   }
-  return rate == ModelRate::constant ? std::optional(kConstantRate) : std::nullopt;
 }
 
 LearningRate::LearningRate(const LearningRateOptions& options) {
@@ -201,6 +208,7 @@ void LearningRate::use_model(const LearningRateOptions& options) {
   switch (options.model) {
     case ModelRate::constant:
     case ModelRate::cifar_nasnet:
+    case ModelRate::ncf:
       pieces_ = {{.last_step = kForEver, .value = *constant_rate(options.model) / divisor}};
       return;
     case ModelRate::resnet:

@@ -13,7 +13,7 @@
 namespace bench {
 namespace {
 
-/// A model of tf_cnn_benchmarks that this program lacks, because it only classifies images.
+/// A model of tf_cnn_benchmarks that this program lacks.
 struct OtherModel {
   std::string_view name;
   std::string_view kind;
@@ -21,7 +21,6 @@ struct OtherModel {
 constexpr std::array kOtherModels = {
     OtherModel{.name = "ssd300", .kind = "finds objects"},
     OtherModel{.name = "deepspeech2", .kind = "recognises speech"},
-    OtherModel{.name = "ncf", .kind = "recommends items"},
 };
 
 const OtherModel* find_other_model(std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -105,7 +106,8 @@ void print_done_warm_up(std::ostream& out) { out << "Done warm up" << std::endl;
 
 void print_step_titles(std::ostream& out, std::string_view unit, std::string_view loss_name,
                        bool accuracies) {
-  const std::string_view title = unit == "images" ? "Img" : "Tokens";
+  std::string title(unit == "images" ? "img" : unit);
+  title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
   out << "Step\t" << title << "/sec\t" << loss_name
       << (accuracies ? "\ttop_1_accuracy\ttop_5_accuracy" : "") << std::endl;
 }

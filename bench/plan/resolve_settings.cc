@@ -52,13 +52,13 @@ const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
   throw unknown_model(flags.model);
 }
 
-/// Throws UsageError if a flag is for images, and the model reads tokens.
-void check_tokens(const Flags& flags, const Model& model, bool evaluates) {
+/// Throws UsageError if a flag is for images, or for a number of classes that the model fixes.
+void check_numbers(const Flags& flags, const Model& model, bool evaluates) {
   if (model.reads_images()) {
     return;
   }
   const auto refuse = [&](std::string_view flag) {
-    throw UsageError(fmt::format("--{} is for images, but --model={} reads tokens; omit this flag",
+    throw UsageError(fmt::format("--{} is for images, but --model={} reads none; omit this flag",
                                  flag, model.name));
   };
   if (flags.image_size) {
@@ -70,9 +70,13 @@ void check_tokens(const Flags& flags, const Model& model, bool evaluates) {
   if (flags.input_transfer == "uint8") {
     refuse("input_transfer=uint8");
   }
+  if (flags.num_classes && model.numbers->num_classes > 0) {
+    throw UsageError(fmt::format("--num_classes: {} always has {} classes; omit this flag",
+                                 model.name, model.numbers->num_classes));
+  }
   const auto not_built = [&](std::string_view what) {
-    throw UsageError(
-        fmt::format("--model={}: {} is not built for models that read tokens", model.name, what));
+    throw UsageError(fmt::format("--model={}: {} is not built for models that read no images",
+                                 model.name, what));
   };
   if (flags.dtype == "int8") {
     not_built("--dtype=int8");
@@ -299,7 +303,7 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   check_torchvision(flags, *workload.model);
   settings.evaluation = read_evaluation(flags, *workload.dataset);
   const bool evaluates = flags.eval || settings.evaluation.during_training();
-  check_tokens(flags, *workload.model, evaluates);
+  check_numbers(flags, *workload.model, evaluates);
   if (evaluates && (place.processes > 1 || place.servers > 0)) {
     throw UsageError("an evaluation by several processes is not built yet; use one process");
   }

@@ -56,6 +56,17 @@ class StepTensors {
     }
   }
 
+  /// Adds those of `examples` examples.
+  void add_numbers(std::span<const BatchNumbers> numbers, std::int64_t examples) {
+    for (const BatchNumbers& each : numbers) {
+      const auto per_example = static_cast<std::int64_t>(each.per_example);
+      const auto count = static_cast<std::size_t>(examples) * each.per_example;
+      const auto bytes = std::as_bytes(std::span(each.values, count));
+      add(std::string(each.input), {.dtype = DType::s32, .shape = {examples, per_example}},
+          {bytes.begin(), bytes.end()});
+    }
+  }
+
   [[nodiscard]] std::span<const TensorToWrite> tensors() const { return tensors_; }
 
  private:
@@ -96,6 +107,7 @@ void dump_first_step(const Workload& workload, const RunTensorFiles& files, Towe
   tower.wait();
   tell(watch, 1, 1);
   StepTensors step(tower.executor());
+  step.add_numbers(batch.numbers, tower.examples());
   step.add_output("logits");
   if (workload.training()) {
     step.add_output("loss");

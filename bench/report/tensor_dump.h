@@ -8,9 +8,9 @@
 namespace bench {
 
 /// Runs the first step on a batch without an update and writes its tensors in canonical order:
-/// `logits`; when training also `loss` (without the L2 term), `total_loss` (with it), and
-/// `grad/<variable>`. The latter is the derivative of `loss` by a trained variable. Calls `watch`
-/// for the step before writing. Throws WriteError.
+/// `logits`; the inputs by name if they are whole numbers; when training also `loss` (without the
+/// L2 term), `total_loss` (with it), and `grad/<variable>`. The latter is the derivative of `loss`
+/// by a trained variable. Calls `watch` for the step before writing. Throws WriteError.
 void dump_first_step(const Workload& workload, const RunTensorFiles& files, Tower& tower,
                      const InputBatch& batch, const Watch& watch = {});
 

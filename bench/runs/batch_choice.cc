@@ -97,7 +97,10 @@ InitialValues trial_values(const RunSettings& settings, const Backend& backend, 
 }
 
 std::string_view how_to_need_less(const Model& model) {
-  return model.reads_images() ? "smaller images (--image_size)" : "fewer classes (--num_classes)";
+  if (model.reads_images()) {
+    return "smaller images (--image_size)";
+  }
+  return model.numbers->num_classes > 0 ? "a smaller model" : "fewer classes (--num_classes)";
 }
 
 results::BatchTrial trial_of(const Workload& workload, const std::vector<nanoseconds>& steps) {

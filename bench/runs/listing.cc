@@ -81,7 +81,7 @@ void list_models(std::ostream& out, std::span<const ListedDevice> devices) {
     const Graph forward = build_run_network(settings.workload, kSmallBatch);
     table.add_row(
         {std::string(model.name), std::string(model.dataset),
-         fmt::format("{}", model.reads_images() ? model.image_size : model.sequence_length),
+         fmt::format("{}", model.reads_images() ? model.image_size : model.unit().per_example),
          fmt::format("{}", model.default_batch),
          fmt::format("{}", count_variables(forward).trained.scalars),
          gigaflops(forward, kSmallBatch), devices_for(model, devices)});

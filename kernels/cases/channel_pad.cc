@@ -24,6 +24,8 @@ std::vector<KernelCase> channel_pad_cases() {
           make_case("odd", {3, 5, 7, 3}, {.before = 1, .after = 2}),
           make_case("nothing", {2, 16, 5, 3}, {}),
           make_case("nothing_odd", {2, 7, 5, 3}, {}),
+          make_case("matrix", {5, 16}, {.before = 16, .after = 8}),
+          make_case("column", {9, 1}, {.before = 1}),
           make_case("one_pixel", {3, 10, 1, 1}, {.before = 5, .after = 1}),
           make_case("large", {3, 96, 9, 11}, {.before = 32, .after = 64})};
 }

@@ -9,6 +9,7 @@ struct Spec {
   std::string name;
   std::int64_t batch = 2;
   std::vector<std::int64_t> channels;
+  /// 0: matrices.
   std::int64_t height = 5;
   std::int64_t width = 3;
 };
@@ -16,7 +17,9 @@ struct Spec {
 KernelCase make_case(const Spec& spec) {
   KernelCase result{.name = "concat_" + spec.name, .op = &kConcat, .exact = true};
   for (const std::int64_t channels : spec.channels) {
-    result.inputs.push_back({.shape = {spec.batch, channels, spec.height, spec.width}});
+    result.inputs.push_back({.shape = spec.height == 0
+                                          ? Shape{spec.batch, channels}
+                                          : Shape{spec.batch, channels, spec.height, spec.width}});
     result.fills.emplace_back();
   }
   return result;
@@ -38,6 +41,7 @@ std::vector<KernelCase> concat_cases() {
            {.name = "five_mixed", .channels = {16, 1, 24, 5, 8}},
            {.name = "one_image", .batch = 1, .channels = {64, 32, 96}, .height = 8, .width = 8},
            {.name = "one_pixel", .batch = 3, .channels = {32, 10}, .height = 1, .width = 1},
+           {.name = "matrices", .batch = 5, .channels = {16, 24, 3}, .height = 0},
            {.name = "wide", .batch = 3, .channels = {12, 192, 12}, .height = 7, .width = 9}}) {
     cases.push_back(make_case(spec));
   }

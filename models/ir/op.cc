@@ -73,6 +73,14 @@ void require_rank(const OpContext& context, std::size_t index, std::size_t rank)
   }
 }
 
+void require_channels(const OpContext& context, std::size_t index) {
+  const Shape& shape = context.inputs[index].shape;
+  if (shape.rank() != 2 && shape.rank() != 4) {
+    throw UsageError(fmt::format("{}: input {} has {} axes ({}), but 2 or 4 are expected ({})",
+                                 context.op, index, shape.rank(), to_string(shape), context.node));
+  }
+}
+
 void require_inputs(const OpContext& context, std::size_t count) {
   check(context.inputs.size() == count,
         fmt::format("{}: there are {} inputs, but {} are expected ({})", context.op,

@@ -7,18 +7,9 @@
 namespace bench {
 namespace {
 
-/// Throws UsageError unless the input is a matrix or images.
-void require_channels(const OpContext& context) {
-  const Shape& shape = context.inputs[0].shape;
-  if (shape.rank() != 2 && shape.rank() != 4) {
-    throw UsageError(fmt::format("{}: the input has {} axes ({}), but 2 or 4 are expected ({})",
-                                 context.op, shape.rank(), to_string(shape), context.node));
-  }
-}
-
 std::vector<TensorType> infer_slice(const OpContext& context) {
   require_inputs(context, 1);
-  require_channels(context);
+  require_channels(context, 0);
   const auto& attributes = context.attributes.as<ChannelSliceAttributes>();
   const Shape& shape = context.inputs[0].shape;
   if (attributes.begin < 0 || attributes.count < 1 ||
@@ -41,7 +32,7 @@ std::vector<ValueId> gradient_slice(GradientContext& context) {
 
 std::vector<TensorType> infer_pad(const OpContext& context) {
   require_inputs(context, 1);
-  require_channels(context);
+  require_channels(context, 0);
   const auto& attributes = context.attributes.as<ChannelPadAttributes>();
   check(attributes.before >= 0 && attributes.after >= 0,
         "channel_pad: the padding cannot be negative");

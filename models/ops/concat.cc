@@ -9,10 +9,10 @@ namespace {
 std::vector<TensorType> infer(const OpContext& context) {
   check(!context.inputs.empty(), "concat: needs at least one input");
   Shape y = context.inputs[0].shape;
-  require_rank(context, 0, 4);
+  require_channels(context, 0);
   for (std::size_t i = 1; i < context.inputs.size(); ++i) {
-    require_rank(context, i, 4);
-    for (const std::size_t axis : {0U, 2U, 3U}) {
+    require_rank(context, i, y.rank());
+    for (std::size_t axis = 0; axis < y.rank(); axis += axis == 0 ? 2 : 1) {
       require_extent(context, {.subject = fmt::format("input {} has extent", i),
                                .given = context.inputs[i].shape[axis],
                                .unit = "",

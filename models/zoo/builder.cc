@@ -19,6 +19,7 @@
 #include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
 #include "models/ops/moving_average.h"
+#include "models/ops/multiply.h"
 #include "models/ops/pool.h"
 #include "models/ops/reshape.h"
 #include "models/ops/rnn.h"
@@ -141,6 +142,10 @@ ValueId NetworkBuilder::activation(const std::string& name, ValueId x, Activatio
 
 ValueId NetworkBuilder::add(const std::string& name, ValueId a, ValueId b) {
   return graph_.add_node(kAdd, name, {}, {a, b})[0];
+}
+
+ValueId NetworkBuilder::multiply(const std::string& name, ValueId a, ValueId b) {
+  return graph_.add_node(kMultiply, name, {}, {a, b})[0];
 }
 
 ValueId NetworkBuilder::max_pool(const std::string& name, ValueId x, const WindowSpec& spec) {

@@ -122,6 +122,8 @@ class NetworkBuilder {
     return activation(name, x, ActivationKind::relu);
   }
   ValueId add(const std::string& name, ValueId a, ValueId b);
+  /// Element by element.
+  ValueId multiply(const std::string& name, ValueId a, ValueId b);
   ValueId max_pool(const std::string& name, ValueId x, const WindowSpec& spec);
   /// The mean does not include padding.
   ValueId avg_pool(const std::string& name, ValueId x, const WindowSpec& spec);

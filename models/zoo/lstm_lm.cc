@@ -1,17 +1,26 @@
 #include "models/zoo/torch_init.h"
+#include "models/zoo/zoo.h"
 
 namespace bench {
+namespace {
+
+constexpr std::int64_t kSteps = 35;
+
+std::vector<ExampleInput> inputs_of(std::int64_t num_classes) {
+  return {{.name = "tokens", .shape = {kSteps}, .bound = num_classes},
+          {.name = "labels", .shape = {kSteps}, .bound = num_classes}};
+}
 
 /// The medium language model of Zaremba et al., arXiv:1409.2329: two layers of 650 units, dropout
 /// of every second element, and weights within 0.05. It predicts the next word after each word of a
 /// sequence, and each sequence starts from a zero state. A gate has two biases, as in PyTorch,
 /// which are 0 at first; in the paper they are drawn, too.
-ValueId build_lstm_lm(NetworkBuilder& net, ValueId tokens) {
+ValueId build_lstm_lm(NetworkBuilder& net, std::span<const ValueId> inputs) {
   constexpr std::int64_t kUnits = 650;
   constexpr int kLayers = 2;
   constexpr double kKeep = 0.5;
   const Initializer small = uniform_within(0.05);
-  ValueId x = net.embedding("embedding", tokens,
+  ValueId x = net.embedding("embedding", inputs[0],
                             {.rows = net.num_classes(), .columns = kUnits, .initial = small});
   for (int layer = 0; layer < kLayers; ++layer) {
     const std::string path = net.next("lstm");
@@ -28,5 +37,12 @@ ValueId build_lstm_lm(NetworkBuilder& net, ValueId tokens) {
       "fc", x,
       {.outputs = net.num_classes(), .initial = [=](const Fans& /*fans*/) { return small; }});
 }
+
+}  // namespace
+
+extern const NumberModel kLstmLm{.example = "sequence",
+                                 .unit = {.name = "tokens", .per_example = kSteps},
+                                 .inputs = inputs_of,
+                                 .build = build_lstm_lm};
 
 }  // namespace bench

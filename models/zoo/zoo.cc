@@ -19,20 +19,21 @@ constexpr std::int64_t kImageChannels = 3;
 
 #define BENCH_MODEL(name, printed, dataset, size, batch, classes, rate, build) \
   ValueId build(NetworkBuilder&, ValueId);
-#define BENCH_SEQUENCE_MODEL BENCH_MODEL
+#define BENCH_NUMBER_MODEL(name, printed, dataset, batch, rate, model) \
+  extern const NumberModel model;
 #include "models/zoo/zoo.inc"
 #undef BENCH_MODEL
-#undef BENCH_SEQUENCE_MODEL
+#undef BENCH_NUMBER_MODEL
 
 std::span<const Model> all_models() {
   static constexpr std::array kModels{
 #define BENCH_MODEL(name, printed, dataset, size, batch, classes, rate, build) \
-  Model{name, printed, dataset, size, 0, batch, classes, ModelRate::rate, build},
-#define BENCH_SEQUENCE_MODEL(name, printed, dataset, length, batch, classes, rate, build) \
-  Model{name, printed, dataset, 0, length, batch, classes, ModelRate::rate, build},
+  Model{name, printed, dataset, size, nullptr, batch, classes, ModelRate::rate, build},
+#define BENCH_NUMBER_MODEL(name, printed, dataset, batch, rate, model) \
+  Model{name, printed, dataset, 0, &(model), batch, 0, ModelRate::rate, nullptr},
 #include "models/zoo/zoo.inc"
 #undef BENCH_MODEL
-#undef BENCH_SEQUENCE_MODEL
+#undef BENCH_NUMBER_MODEL
   };
   return kModels;
 }
@@ -55,11 +56,7 @@ std::string_view listed_model_name(std::string_view name) {
 
 std::vector<ExampleInput> example_inputs(const Model& model, const NetworkOptions& options) {
   if (!model.reads_images()) {
-    const ExampleInput tokens{
-        .name = "tokens", .shape = {model.sequence_length}, .bound = options.num_classes};
-    ExampleInput labels = tokens;
-    labels.name = "labels";
-    return {tokens, labels};
+    return model.numbers->inputs(options.num_classes);
   }
   const std::int64_t size = options.image_size > 0 ? options.image_size : model.image_size;
   return {{.name = "images", .dtype = options.dtype, .shape = {kImageChannels, size, size}},
@@ -72,10 +69,12 @@ std::int64_t examples_of(const Graph& network) { return network.shape(network.in
 Graph build_network(const Model& model, const NetworkOptions& options) {
   Graph graph;
   const std::vector<ExampleInput> inputs = example_inputs(model, options);
-  const ExampleInput& read = inputs.front();
-  std::vector<std::int64_t> extents{options.batch};
-  extents.insert(extents.end(), read.shape.extents().begin(), read.shape.extents().end());
-  const ValueId input = graph.add_input(read.name, {.dtype = read.dtype, .shape = Shape(extents)});
+  std::vector<ValueId> read;
+  for (const ExampleInput& input : std::span(inputs).first(inputs.size() - 1)) {
+    std::vector<std::int64_t> extents{options.batch};
+    extents.insert(extents.end(), input.shape.extents().begin(), input.shape.extents().end());
+    read.push_back(graph.add_input(input.name, {.dtype = input.dtype, .shape = Shape(extents)}));
+  }
   NetworkBuilder builder(graph, {.num_classes = options.num_classes,
                                  .training = options.training,
                                  .aux_head = options.aux_head && options.training,
@@ -83,7 +82,8 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
                                  .dtype = options.dtype,
                                  .first_image = options.first_image,
                                  .biases_decay = options.biases_decay});
-  const ValueId logits = model.build(builder, input);
+  const ValueId logits =
+      model.reads_images() ? model.build(builder, read[0]) : model.numbers->build(builder, read);
   const NetworkBuilder::AuxLogits& aux = builder.aux_logits();
   if (options.aux_head && options.training && !aux.logits.valid()) {
     throw UsageError(

@@ -14,10 +14,23 @@ namespace bench {
 
 class NetworkBuilder;
 
-/// The unit of a model's speed: images, or tokens.
+/// The unit of a model's speed: images, tokens or examples.
 struct SpeedUnit {
   std::string_view name = "images";
   std::int64_t per_example = 1;
+};
+
+/// A model that reads whole numbers instead of images.
+struct NumberModel {
+  /// What an example is called, in the singular.
+  std::string_view example;
+  SpeedUnit unit;
+  /// The classes, if the network fixes their number; 0: any number.
+  std::int64_t num_classes = 0;
+  /// The labels are the last input.
+  std::vector<ExampleInput> (*inputs)(std::int64_t num_classes) = nullptr;
+  /// From the other inputs to logits[L,classes], with a row per label.
+  ValueId (*build)(NetworkBuilder&, std::span<const ValueId> inputs) = nullptr;
 };
 
 /// One row of zoo.inc. Everything else, counts included, is derived from the graph.
@@ -26,24 +39,23 @@ struct Model {
   /// The name in the header of a run.
   std::string_view printed_name;
   std::string_view dataset;
-  /// The default height and width of the images; 0: it reads tokens.
+  /// The default height and width of the images; 0: it reads none.
   std::int64_t image_size = 0;
-  /// The tokens of a sequence; 0: it reads images.
-  std::int64_t sequence_length = 0;
+  /// Null: it reads images.
+  const NumberModel* numbers = nullptr;
   std::int64_t default_batch = 0;
   /// Number of classes, if the model's definition fixes it; 0 means the dataset's.
   std::int64_t num_classes = 0;
   ModelRate rate = ModelRate::constant;
-  /// From images[N,C,S,S] to logits[N,classes], or from tokens[N,T] to logits[N*T,classes].
-  ValueId (*build)(NetworkBuilder&, ValueId input) = nullptr;
+  /// From images[N,C,S,S] to logits[N,classes]; null if it reads numbers.
+  ValueId (*build)(NetworkBuilder&, ValueId images) = nullptr;
 
-  [[nodiscard]] bool reads_images() const { return sequence_length == 0; }
+  [[nodiscard]] bool reads_images() const { return numbers == nullptr; }
   /// What an example is called, in the singular.
-  [[nodiscard]] std::string_view example() const { return reads_images() ? "image" : "sequence"; }
-  [[nodiscard]] SpeedUnit unit() const {
-    return reads_images() ? SpeedUnit{}
-                          : SpeedUnit{.name = "tokens", .per_example = sequence_length};
+  [[nodiscard]] std::string_view example() const {
+    return reads_images() ? "image" : numbers->example;
   }
+  [[nodiscard]] SpeedUnit unit() const { return reads_images() ? SpeedUnit{} : numbers->unit; }
 };
 
 /// All models, in the order of zoo.inc.
@@ -77,7 +89,7 @@ struct NetworkOptions {
   std::uint64_t seed = 1234;
 };
 
-/// What the model reads: images f32[3,S,S] and a label, or tokens s32[T] and as many labels.
+/// What the model reads: images f32[3,S,S] and a label, or its NumberModel's inputs.
 std::vector<ExampleInput> example_inputs(const Model& model, const NetworkOptions& options);
 
 /// The whole forward network. Inputs: those of `options.batch` examples, with all labels in one

@@ -141,8 +141,7 @@ std::vector<Metric> run_metrics(const RunMeasurements& run) {
   add("top1", value_of(run.top1));
   add("top5", value_of(run.top5));
   add("peak_rss", value_of(run.peak_rss_bytes));
-  add(run.unit == "images" ? "joules_per_image" : "joules_per_token",
-      value_of(joules_per_unit(run)));
+  add("joules_per_" + run.unit.substr(0, run.unit.size() - 1), value_of(joules_per_unit(run)));
   // add_roof() replaces these if the machine was measured.
   add("roof_share", Unknown{kNoRoof});
   add("mfu", Unknown{kNoRoof});

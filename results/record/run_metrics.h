@@ -19,7 +19,7 @@ struct PlannedRegion {
 
 /// The measurements of a run, from which its metrics are computed.
 struct RunMeasurements {
-  std::string unit = "images";                        ///< What the speed counts: images or tokens.
+  std::string unit = "images";                        ///< What the speed counts, in the plural.
   std::int64_t units_per_step = 0;                    ///< Sum over all devices.
   std::span<const std::chrono::nanoseconds> steps{};  ///< Every completed step since warm-up.
   /// The same steps by the device's clock.

@@ -43,7 +43,8 @@ struct StoredRun {  // NOLINT(bugprone-exception-escape)
 };
 
 /// The metrics of a run's speed, of which a run has one.
-inline constexpr std::array<const char*, 2> kSpeedMetrics{"images_per_sec", "tokens_per_sec"};
+inline constexpr std::array<const char*, 3> kSpeedMetrics{"images_per_sec", "tokens_per_sec",
+                                                          "examples_per_sec"};
 /// The one that the run has; the first if it has none.
 std::string speed_metric(const StoredRun& run);
 

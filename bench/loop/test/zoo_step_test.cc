@@ -153,7 +153,8 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
 std::string zoo_step_name(const testing::TestParamInfo<Parameter>& info) {
   const auto& [model, format] = info.param;
   std::string name = fmt::format("{}_{}_{}", model.dataset, model.name, name_of(format));
-  std::replace(name.begin(), name.end(), '.', '_');
+  std::ranges::replace_if(
+      name, [](char c) { return c == '.' || c == '-'; }, '_');
   return name;
 }
 

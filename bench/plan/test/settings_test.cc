@@ -235,7 +235,6 @@ TEST(Settings, ExplainTheModelsThatAreNotBuilt) {
             "--model=ssd300: not built: bench has no network that finds objects; see "
             "--list_models");
   EXPECT_THAT(settings_refusal({"--model=deepspeech2"}), HasSubstr("recognises speech"));
-  EXPECT_THAT(settings_refusal({"--model=ncf"}), HasSubstr("recommends items"));
 }
 
 TEST(Settings, TakeTheDatasetOfTheModelByDefault) {

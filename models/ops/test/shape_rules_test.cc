@@ -237,7 +237,7 @@ TEST(ChannelSliceShape, TakesMatricesAndImages) {
   EXPECT_EQ(result_shape(kChannelSlice, slice, {{4, 9}}), Shape({4, 3}));
   EXPECT_EQ(result_shape(kChannelSlice, slice, {{4, 9, 2, 2}}), Shape({4, 3, 2, 2}));
   EXPECT_EQ(refusal(kChannelSlice, slice, {{4, 9, 2}}),
-            "channel_slice: the input has 3 axes (4x9x2), but 2 or 4 are expected (block2/conv1)");
+            "channel_slice: input 0 has 3 axes (4x9x2), but 2 or 4 are expected (block2/conv1)");
 }
 
 }  // namespace

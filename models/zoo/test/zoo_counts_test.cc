@@ -129,7 +129,8 @@ TEST_P(ZooCounts, AgreeWithTheIndependentCount) {
 
 std::string test_name(std::string_view dataset, std::string_view model) {
   std::string name = fmt::format("{}_{}", dataset, model);
-  std::replace(name.begin(), name.end(), '.', '_');
+  std::ranges::replace_if(
+      name, [](char c) { return c == '.' || c == '-'; }, '_');
   return name;
 }
 

@@ -63,8 +63,9 @@ TEST_P(Zoo, KeepsGradientsAndMultiplyAddsWhenFused) {
 TEST_P(Zoo, GivesALogitPerLabelAndClass) {
   const NetworkOptions options{.batch = 2, .num_classes = 7, .training = false};
   const Graph graph = build_network(GetParam(), options);
-  const std::int64_t labels = std::max<std::int64_t>(GetParam().sequence_length, 1);
-  EXPECT_EQ(graph.shape(graph.output("logits")), (Shape{2 * labels, 7}));
+  const std::int64_t labels = GetParam().unit().per_example;
+  const std::int64_t fixed = GetParam().reads_images() ? 0 : GetParam().numbers->num_classes;
+  EXPECT_EQ(graph.shape(graph.output("logits")), (Shape{2 * labels, fixed > 0 ? fixed : 7}));
 }
 
 TEST_P(Zoo, HasTheSameVariablesForInferenceAsForTraining) {
@@ -114,7 +115,8 @@ INSTANTIATE_TEST_SUITE_P(All, Zoo, testing::ValuesIn(all_models().begin(), all_m
                          [](const auto& row) {
                            std::string name =
                                fmt::format("{}_{}", row.param.dataset, row.param.name);
-                           std::replace(name.begin(), name.end(), '.', '_');
+                           std::ranges::replace_if(
+                               name, [](char c) { return c == '.' || c == '-'; }, '_');
                            return name;
                          });
 
@@ -143,7 +145,8 @@ constexpr Anchor kAnchors[] = {{"resnet50", 25557032},   {"resnet50_v1.5", 25557
 
 INSTANTIATE_TEST_SUITE_P(All, Literature, testing::ValuesIn(kAnchors), [](const auto& row) {
   std::string name(row.param.name);
-  std::replace(name.begin(), name.end(), '.', '_');
+  std::ranges::replace_if(
+      name, [](char c) { return c == '.' || c == '-'; }, '_');
   return name;
 });
 

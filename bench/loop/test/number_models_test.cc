@@ -1,4 +1,4 @@
-// Training of the language model, with a small vocabulary.
+// Training of the models that read no images; the language model has a small vocabulary.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,11 +27,12 @@ struct Trained {
   std::map<std::string, std::vector<float>> variables;
 };
 
-Trained train(int towers, int batch, int steps) {
-  const RunSettings settings = resolve_settings(
-      parse({"--model=lstm_lm", "--num_classes=40", "--device=cpu", "--variable_update=replicated",
-             "--gradient_reduction=mean", "--init_learning_rate=1",
-             fmt::format("--num_gpus={}", towers), fmt::format("--batch_size={}", batch)}));
+Trained train(std::vector<std::string> flags, int towers, int batch, int steps) {
+  flags.insert(flags.end(),
+               {"--device=cpu", "--variable_update=replicated", "--gradient_reduction=mean",
+                "--init_learning_rate=1", fmt::format("--num_gpus={}", towers),
+                fmt::format("--batch_size={}", batch)});
+  const RunSettings settings = resolve_settings(parse({flags.begin(), flags.end()}));
   const Workload& workload = settings.workload;
   SeveralTowers several(
       settings, [](int) { return make_onednn_backend({.processors = {0}, .pin = false}); },
@@ -77,21 +78,34 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
   return std::sqrt(difference / norm);
 }
 
-TEST(LanguageModel, TrainsOnTwoTowersAsOnOneWithTheJoinedBatch) {
+/// Trains three steps on one tower, and on two with halves of its batch, and compares the losses
+/// and the variables. Returns what one tower trained.
+Trained expect_two_towers_train_as_one(const std::vector<std::string>& flags) {
   constexpr int kSteps = 3;
-  const Trained one = train(1, 4, kSteps);
-  const Trained two = train(2, 2, kSteps);
+  Trained one = train(flags, 1, 4, kSteps);
+  const Trained two = train(flags, 2, 2, kSteps);
   for (int step = 0; step < kSteps; ++step) {
     const auto at = static_cast<std::size_t>(step);
     EXPECT_NEAR(two.losses[at], one.losses[at], 1e-5) << step;
   }
-  // Training changed the variables.
-  const std::vector<float>& bias = one.variables.at("fc.bias");
-  EXPECT_TRUE(std::ranges::none_of(bias, [](float value) { return value == 0; }));
-  ASSERT_EQ(one.variables.size(), 11U);
   for (const auto& [name, values] : one.variables) {
     EXPECT_LT(distance(values, two.variables.at(name)), 1e-5) << name;
   }
+  return one;
+}
+
+TEST(LanguageModel, TrainsOnTwoTowersAsOnOneWithTheJoinedBatch) {
+  const Trained one = expect_two_towers_train_as_one({"--model=lstm_lm", "--num_classes=40"});
+  EXPECT_EQ(one.variables.size(), 11U);
+  // Training changed the variables.
+  const std::vector<float>& bias = one.variables.at("fc.bias");
+  EXPECT_TRUE(std::ranges::none_of(bias, [](float value) { return value == 0; }));
+}
+
+TEST(CollaborativeFiltering, TrainsOnTwoTowersAsOnOneWithTheJoinedBatch) {
+  const Trained one = expect_two_towers_train_as_one({"--model=ncf"});
+  EXPECT_EQ(one.variables.size(), 10U);
+  EXPECT_NE(one.variables.at("rating.bias").front(), -1);
 }
 
 TEST(LanguageModel, RefusesFlagsForImages) {
@@ -101,17 +115,24 @@ TEST(LanguageModel, RefusesFlagsForImages) {
     });
   };
   for (const std::string flag : {"image_size=64", "input_file=x", "input_transfer=uint8"}) {
-    EXPECT_THAT(refused("--" + flag), HasSubstr("is for images, but --model=lstm_lm reads tokens"))
+    EXPECT_THAT(refused("--" + flag), HasSubstr("is for images, but --model=lstm_lm reads none"))
         << flag;
   }
   EXPECT_EQ(usage_error([] {
               resolve_settings(parse({"--model=lstm_lm", "--device=cpu",
                                       "--eval_during_training_every_n_steps=2", "--train_dir=x"}));
             }),
-            "--model=lstm_lm: an evaluation during training is not built for models that read "
-            "tokens");
+            "--model=lstm_lm: an evaluation during training is not built for models that read no "
+            "images");
   EXPECT_EQ(refused("--dtype=int8"),
-            "--model=lstm_lm: --dtype=int8 is not built for models that read tokens");
+            "--model=lstm_lm: --dtype=int8 is not built for models that read no images");
+}
+
+TEST(CollaborativeFiltering, RefusesANumberOfClasses) {
+  EXPECT_EQ(usage_error([] {
+              resolve_settings(parse({"--model=ncf", "--device=cpu", "--num_classes=3"}));
+            }),
+            "--num_classes: ncf always has 2 classes; omit this flag");
 }
 
 }  // namespace
