@@ -53,7 +53,7 @@ const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
 }
 
 /// Throws UsageError if a flag is for images, or for a number of classes that the model fixes.
-void check_numbers(const Flags& flags, const Model& model, bool evaluates) {
+void check_flags_without_images(const Flags& flags, const Model& model, bool evaluates) {
   if (model.reads_images()) {
     return;
   }
@@ -70,9 +70,9 @@ void check_numbers(const Flags& flags, const Model& model, bool evaluates) {
   if (flags.input_transfer == "uint8") {
     refuse("input_transfer=uint8");
   }
-  if (flags.num_classes && model.numbers->num_classes > 0) {
+  if (flags.num_classes && model.num_classes > 0) {
     throw UsageError(fmt::format("--num_classes: {} always has {} classes; omit this flag",
-                                 model.name, model.numbers->num_classes));
+                                 model.name, model.num_classes));
   }
   const auto not_built = [&](std::string_view what) {
     throw UsageError(fmt::format("--model={}: {} is not built for models that read no images",
@@ -303,7 +303,7 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   check_torchvision(flags, *workload.model);
   settings.evaluation = read_evaluation(flags, *workload.dataset);
   const bool evaluates = flags.eval || settings.evaluation.during_training();
-  check_numbers(flags, *workload.model, evaluates);
+  check_flags_without_images(flags, *workload.model, evaluates);
   if (evaluates && (place.processes > 1 || place.servers > 0)) {
     throw UsageError("an evaluation by several processes is not built yet; use one process");
   }

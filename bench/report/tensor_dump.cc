@@ -56,7 +56,7 @@ class StepTensors {
     }
   }
 
-  /// Adds those of `examples` examples.
+  /// Adds the inputs of the first `examples` examples.
   void add_numbers(std::span<const BatchNumbers> numbers, std::int64_t examples) {
     for (const BatchNumbers& each : numbers) {
       const auto per_example = static_cast<std::int64_t>(each.per_example);

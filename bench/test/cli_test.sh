@@ -362,15 +362,23 @@ lacks "$err" 'run 2 of 2'
 record_holds "r['status'] == 'aborted' and r['partial']" "$work/swept.batch4.json"
 [ ! -e "$work/swept.batch2.json" ] || fail 'the second batch has a record'
 
-case_name='a model that reads tokens'
-fresh
-"$bench" --model=lstm_lm --num_classes=40 --batch_size=2 --num_batches=2 --num_warmup_batches=0 --device=cpu \
-  --result_file="$work/tokens.json" >"$out" 2>"$err" </dev/null || fail "exit status $?"
-grep -q '^Step	Tokens/sec	total_loss$' "$out" || fail 'no titles of the step lines'
-grep -qE '^1	tokens/sec: [0-9]' "$out" || fail 'no step line'
-grep -qE '^total tokens/sec: [0-9]' "$out" || fail 'no total'
-grep -q 'images/sec' "$out" && fail 'it counts images'
-record_holds "[m['name'] for m in r['metrics'] if m['name'].endswith('_per_sec')] == ['tokens_per_sec']" "$work/tokens.json"
+# reads_no_images TITLE UNIT ARGS...: trains with these arguments, and checks the unit of the output and the record.
+reads_no_images() {
+  title=$1 unit=$2
+  shift 2
+  case_name="a model that counts $unit"
+  fresh
+  "$bench" "$@" --batch_size=2 --num_batches=2 --num_warmup_batches=0 --device=cpu --result_file="$work/$unit.json" \
+    >"$out" 2>"$err" </dev/null || fail "exit status $?"
+  grep -q "^Step	$title/sec	total_loss\$" "$out" || fail 'no titles of the step lines'
+  grep -qE "^1	$unit/sec: [0-9]" "$out" || fail 'no step line'
+  grep -qE "^total $unit/sec: [0-9]" "$out" || fail 'no total'
+  grep -q 'images/sec' "$out" && fail 'it counts images'
+  record_holds "[m['name'] for m in r['metrics'] if m['name'].endswith('_per_sec')] == ['${unit}_per_sec']" \
+    "$work/$unit.json"
+}
+reads_no_images Tokens tokens --model=lstm_lm --num_classes=40
+reads_no_images Examples examples --model=ncf
 
 case_name='a second signal'
 # One step takes much longer than the test.

@@ -7,6 +7,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
+#include "models/ops/embedding.h"
 #include "models/ops/moving_average.h"
 
 namespace bench {
@@ -161,6 +162,17 @@ void add_parts(FingerprintKind kind, std::span<const Sums> variables,
   }
 }
 
+/// The numbers of an input are below this: the rows of the table that it selects from, or the
+/// classes.
+std::uint32_t bound_of(const Graph& graph, std::string_view input) {
+  for (const Node& node : graph.nodes()) {
+    if (node.op == &kEmbedding && graph.value(node.inputs[1]).name == input) {
+      return static_cast<std::uint32_t>(graph.shape(node.inputs[0])[0]);
+    }
+  }
+  return static_cast<std::uint32_t>(graph.shape(graph.output("logits"))[1]);
+}
+
 }  // namespace
 
 FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::size_t images) {
@@ -171,7 +183,6 @@ FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::s
     return type == nullptr ? 0 : static_cast<std::size_t>(type->shape.elements()) / size;
   };
   const std::size_t pixels = per_example("images");
-  const auto classes = static_cast<std::uint32_t>(graph.shape(graph.output("logits"))[1]);
   FingerprintBatch batch;
   batch.images.resize(size * pixels);
   for (const std::string& input : tower.number_inputs()) {
@@ -190,8 +201,9 @@ FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::s
     };
     fill(batch.images, pixels, [&] { return random.normal(); });
     for (const std::string& input : tower.number_inputs()) {
-      fill(batch.numbers[input], per_example(input),
-           [&] { return static_cast<std::int32_t>(random.below(classes)); });
+      fill(batch.numbers[input], per_example(input), [&, bound = bound_of(graph, input)] {
+        return static_cast<std::int32_t>(random.below(bound));
+      });
     }
   }
   return batch;

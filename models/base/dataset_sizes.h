@@ -14,9 +14,9 @@ inline constexpr std::int64_t kCifarTrainingImages = 50000;
 inline constexpr std::int64_t kPtbTrainingSequences = 929589 / 35;
 inline constexpr std::int64_t kPtbValidationSequences = 73760 / 35;
 
-/// MovieLens 20M (Harper and Konstan, 2015): the users and the films, with numbers from 0 on. As in
-/// MLPerf, one of each user's ratings is left for validation, among 999 films that the user did not
-/// rate; in training, 4 such films follow each rating.
+/// MovieLens 20M (Harper and Konstan, 2015): users and films (the items) are
+/// numbered from 0. As in MLPerf, one of each user's ratings is reserved for validation, among 999
+/// films that the user did not rate; in training, 4 such films follow each rating.
 inline constexpr std::int64_t kMovielensUsers = 138493;
 inline constexpr std::int64_t kMovielensItems = 26744;
 inline constexpr std::int64_t kMovielensTrainingPairs = (20000263 - kMovielensUsers) * (1 + 4);

@@ -105,7 +105,7 @@ void require_extent(const OpContext& context, const ExtentMatch& match);
 void require_same_shape(const OpContext& context, std::size_t a, std::size_t b);
 /// Throws UsageError unless input `index` has this rank.
 void require_rank(const OpContext& context, std::size_t index, std::size_t rank);
-/// Throws UsageError unless that input is a matrix or images.
+/// Throws UsageError unless input `index` has rank 2 (a matrix) or 4 (images).
 void require_channels(const OpContext& context, std::size_t index);
 /// Throws InternalError unless the node has `count` inputs.
 void require_inputs(const OpContext& context, std::size_t count);

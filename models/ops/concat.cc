@@ -12,7 +12,10 @@ std::vector<TensorType> infer(const OpContext& context) {
   require_channels(context, 0);
   for (std::size_t i = 1; i < context.inputs.size(); ++i) {
     require_rank(context, i, y.rank());
-    for (std::size_t axis = 0; axis < y.rank(); axis += axis == 0 ? 2 : 1) {
+    for (std::size_t axis = 0; axis < y.rank(); ++axis) {
+      if (axis == 1) {
+        continue;
+      }
       require_extent(context, {.subject = fmt::format("input {} has extent", i),
                                .given = context.inputs[i].shape[axis],
                                .unit = "",

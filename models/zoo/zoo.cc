@@ -19,7 +19,7 @@ constexpr std::int64_t kImageChannels = 3;
 
 #define BENCH_MODEL(name, printed, dataset, size, batch, classes, rate, build) \
   ValueId build(NetworkBuilder&, ValueId);
-#define BENCH_NUMBER_MODEL(name, printed, dataset, batch, rate, model) \
+#define BENCH_NUMBER_MODEL(name, printed, dataset, batch, classes, rate, model) \
   extern const NumberModel model;
 #include "models/zoo/zoo.inc"
 #undef BENCH_MODEL
@@ -29,8 +29,8 @@ std::span<const Model> all_models() {
   static constexpr std::array kModels{
 #define BENCH_MODEL(name, printed, dataset, size, batch, classes, rate, build) \
   Model{name, printed, dataset, size, nullptr, batch, classes, ModelRate::rate, build},
-#define BENCH_NUMBER_MODEL(name, printed, dataset, batch, rate, model) \
-  Model{name, printed, dataset, 0, &(model), batch, 0, ModelRate::rate, nullptr},
+#define BENCH_NUMBER_MODEL(name, printed, dataset, batch, classes, rate, model) \
+  Model{name, printed, dataset, 0, &(model), batch, classes, ModelRate::rate, nullptr},
 #include "models/zoo/zoo.inc"
 #undef BENCH_MODEL
 #undef BENCH_NUMBER_MODEL

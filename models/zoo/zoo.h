@@ -25,8 +25,6 @@ struct NumberModel {
   /// What an example is called, in the singular.
   std::string_view example;
   SpeedUnit unit;
-  /// The classes, if the network fixes their number; 0: any number.
-  std::int64_t num_classes = 0;
   /// The labels are the last input.
   std::vector<ExampleInput> (*inputs)(std::int64_t num_classes) = nullptr;
   /// From the other inputs to logits[L,classes], with a row per label.
@@ -44,7 +42,8 @@ struct Model {
   /// Null: it reads images.
   const NumberModel* numbers = nullptr;
   std::int64_t default_batch = 0;
-  /// Number of classes, if the model's definition fixes it; 0 means the dataset's.
+  /// Number of classes, if the model's definition fixes it; 0 means the dataset's. Models of images
+  /// can have another number, too.
   std::int64_t num_classes = 0;
   ModelRate rate = ModelRate::constant;
   /// From images[N,C,S,S] to logits[N,classes]; null if it reads numbers.

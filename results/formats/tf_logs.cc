@@ -200,7 +200,10 @@ std::string tf_metric_log(const StoredRun& run) {
       }
     }
   }
-  if (const auto total = metric_value(run, "images_per_sec")) {
+  // Tokens are not examples.
+  const char* const total_name =
+      metric_value(run, "examples_per_sec") ? "examples_per_sec" : "images_per_sec";
+  if (const auto total = metric_value(run, total_name)) {
     // A record imported from logs has no steps.
     const std::int64_t count = steps.empty()
                                    ? integer_field(run.record, "workload.num_batches").value_or(0)

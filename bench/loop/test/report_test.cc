@@ -117,6 +117,9 @@ TEST(Report, StepTitlesFollowLossAndAccuracies) {
       "Step\tImg/sec\ttotal_loss\n");
   EXPECT_EQ(printed([](std::ostream& out) { print_step_titles(out, "images", "base_loss", true); }),
             "Step\tImg/sec\tbase_loss\ttop_1_accuracy\ttop_5_accuracy\n");
+  EXPECT_EQ(
+      printed([](std::ostream& out) { print_step_titles(out, "examples", "total_loss", false); }),
+      "Step\tExamples/sec\ttotal_loss\n");
 }
 
 TEST(Report, StepLinesAreTheOriginals) {

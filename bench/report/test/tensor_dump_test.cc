@@ -74,6 +74,22 @@ TEST(TensorDump, HoldsTheFirstStepsLogitsLossesAndGradients) {
   EXPECT_THAT(tower->executor().read_variable("fc.bias"), Each(0));
 }
 
+TEST(TensorDump, HoldsTheWholeNumbersOfTheBatch) {
+  FiledRun run;
+  run.settings.outputs.files.dump_tensors = run.path("dump");
+  const BatchNumbers labels{.input = "labels", .values = kLabels.data(), .per_example = 1};
+  InputBatch batch = kBatch;
+  batch.numbers = {&labels, 1};
+  dump_first_step(run.settings.workload, run.files(), *run.tower(run.values()), batch);
+  const TensorFile dump(run.path("dump"));
+  const StoredTensor* const found = dump.find("labels");
+  ASSERT_NE(found, nullptr);
+  EXPECT_THAT(found->shape, ElementsAre(2, 1));
+  std::vector<std::int64_t> values(2);
+  dump.read(*found, 0, values);
+  EXPECT_THAT(values, ElementsAre(0, 3));
+}
+
 TEST(TensorDump, HoldsTheLogitsAloneWhenTheRunIsForwardOnly) {
   FiledRun run;
   run.settings.workload.mode = RunMode::forward_only;

@@ -39,6 +39,30 @@ TEST(EmbeddingBackward, AddsTheRowsOfAnIdThatSpansTheRangesOfSeveralThreads) {
   });
 }
 
+TEST(Embedding, ReachesTheLastRowOfALargeTable) {
+  constexpr std::int64_t kRows = 70000;
+  const std::int32_t last = kRows - 1;
+  test::for_teams([&](ThreadTeam& team) {
+    std::vector<float> table(kRows);
+    std::iota(table.begin(), table.end(), 0.0F);
+    float y = 0;
+    embedding(
+        team,
+        {.rows = kRows, .columns = 1, .count = 1, .table = table.data(), .ids = &last, .y = &y});
+    EXPECT_EQ(y, static_cast<float>(last));
+    std::int32_t order = 0;
+    embedding_backward(team, {.rows = kRows,
+                              .columns = 1,
+                              .count = 1,
+                              .dy = &y,
+                              .ids = &last,
+                              .order = &order,
+                              .dtable = table.data()});
+    EXPECT_EQ(table.back(), y);
+    EXPECT_EQ(table[kRows / 2], 0);
+  });
+}
+
 TEST(Embedding, RefusesIdsOutsideTheTable) {
   test::for_teams([](ThreadTeam& team) {
     const std::vector<float> table(6);

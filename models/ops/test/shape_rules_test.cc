@@ -7,6 +7,7 @@
 #include "models/ops/batch_norm.h"
 #include "models/ops/bias_add.h"
 #include "models/ops/channel_slice.h"
+#include "models/ops/concat.h"
 #include "models/ops/conv2d.h"
 #include "models/ops/embedding.h"
 #include "models/ops/flatten.h"
@@ -106,6 +107,15 @@ TEST(Conv2dShape, RefusesAnEpilogueThatDoesNotFit) {
   const Attributes residual(Conv2dAttributes{.window = kThree, .epilogue = {.residual = true}});
   EXPECT_EQ(refusal(kConv2d, residual, {{1, 8, 4, 4}, {6, 8, 3, 3}, {1, 6, 2, 2}}),
             "conv2d: the residual is 1x6x2x2, but the result is 1x6x4x4 (block2/conv1)");
+}
+
+TEST(ConcatShape, TakesMatricesOrImages) {
+  EXPECT_EQ(refusal(kConcat, {}, {{2, 3, 4}, {2, 3, 4}}, "joined"),
+            "concat: input 0 has 3 axes (2x3x4), but 2 or 4 are expected (joined)");
+  EXPECT_EQ(refusal(kConcat, {}, {{2, 3}, {2, 3, 4, 4}}, "joined"),
+            "concat: input 1 has 4 axes (2x3x4x4), but 2 are expected (joined)");
+  EXPECT_EQ(refusal(kConcat, {}, {{2, 3}, {5, 7}}, "joined"),
+            "concat: input 1 has extent 5, but input 0 has 2 (axis N of joined)");
 }
 
 TEST(BatchNormShape, RefusesVectorsOfOtherChannels) {

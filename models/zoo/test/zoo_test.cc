@@ -64,7 +64,7 @@ TEST_P(Zoo, GivesALogitPerLabelAndClass) {
   const NetworkOptions options{.batch = 2, .num_classes = 7, .training = false};
   const Graph graph = build_network(GetParam(), options);
   const std::int64_t labels = GetParam().unit().per_example;
-  const std::int64_t fixed = GetParam().reads_images() ? 0 : GetParam().numbers->num_classes;
+  const std::int64_t fixed = GetParam().reads_images() ? 0 : GetParam().num_classes;
   EXPECT_EQ(graph.shape(graph.output("logits")), (Shape{2 * labels, fixed > 0 ? fixed : 7}));
 }
 
