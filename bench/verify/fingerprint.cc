@@ -185,8 +185,11 @@ FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::s
   const std::size_t pixels = per_example("images");
   FingerprintBatch batch;
   batch.images.resize(size * pixels);
-  for (const std::string& input : tower.number_inputs()) {
+  const std::vector<std::string> inputs = tower.number_inputs();
+  std::vector<std::uint32_t> bounds;
+  for (const std::string& input : inputs) {
     batch.numbers[input].resize(size * per_example(input));
+    bounds.push_back(bound_of(graph, input));
   }
   for (std::size_t n = 0; n < size; ++n) {
     RandomStream random(fingerprint_seed(),
@@ -200,10 +203,9 @@ FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::s
       }
     };
     fill(batch.images, pixels, [&] { return random.normal(); });
-    for (const std::string& input : tower.number_inputs()) {
-      fill(batch.numbers[input], per_example(input), [&, bound = bound_of(graph, input)] {
-        return static_cast<std::int32_t>(random.below(bound));
-      });
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      fill(batch.numbers[inputs[i]], per_example(inputs[i]),
+           [&] { return static_cast<std::int32_t>(random.below(bounds[i])); });
     }
   }
   return batch;
