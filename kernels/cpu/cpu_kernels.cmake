@@ -9,6 +9,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/channel_shuffle.cc
     cpu/channel_view.cc
     cpu/channel_workspace.cc
+    cpu/ctc_loss.cc
     cpu/depthwise_gradient.cc
     cpu/dot_products.cc
     cpu/drop_path.cc
@@ -42,6 +43,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/channel_tiles.h
     cpu/channel_view.h
     cpu/channel_workspace.h
+    cpu/ctc_loss.h
     cpu/depthwise_gradient.h
     cpu/depthwise_row.h
     cpu/dot_products.h
@@ -83,6 +85,7 @@ bench_test(cpu_kernels_test SEPARATE LONG LABELS quick
     cpu/test/depthwise_gradient_test.cc
     cpu/test/dropout_test.cc
     cpu/test/elementwise_test.cc
+    cpu/test/ctc_loss_test.cc
     cpu/test/embedding_test.cc
     cpu/test/filter_gradient_test.cc
     cpu/test/kernel_test.cc

@@ -1,5 +1,6 @@
 #include "kernels/cpu/loss.h"
 
+#include "kernels/cpu/ctc_loss.h"
 #include "kernels/cpu/elementwise.h"
 #include "kernels/onednn/vector_kernel.h"
 #include "models/ops/loss.h"
@@ -47,6 +48,41 @@ std::vector<Candidate> softmax_cross_entropy_backward(Context& context, const Gr
                                                .labels = labels(launch),
                                                .dloss = *launch.floats_in(2),
                                                .dlogits = launch.floats_out(0)});
+                           })};
+}
+
+std::vector<Candidate> ctc_loss(Context& context, const Graph& graph, const Node& node,
+                                DataFormat /*format*/) {
+  const Shape logits = graph.shape(node.inputs[0]);
+  const cpu::CtcLoss problem{.frames = logits[0],
+                             .examples = logits[1],
+                             .classes = logits[2],
+                             .labels_stride = graph.shape(node.inputs[1])[1]};
+  Candidate candidate = vector_candidate(
+      context, graph, node, {row_major(3), row_major(2), line(), line()}, {scalar(), row_major(3)},
+      [problem](const Launch& launch) {
+        cpu::CtcLoss args = problem;
+        args.logits = launch.floats_in(0);
+        args.labels = labels(launch);
+        args.label_counts = launch.inputs[2].as<const std::int32_t>();
+        args.frame_counts = launch.inputs[3].as<const std::int32_t>();
+        args.dlogits = launch.floats_out(1);
+        args.workspace = launch.workspace;
+        *launch.floats_out(0) = static_cast<float>(cpu::ctc_loss(launch.team, args));
+      });
+  candidate.workspace_bytes = cpu::ctc_workspace_bytes(problem, context.team.size());
+  return {candidate};
+}
+
+std::vector<Candidate> ctc_loss_backward(Context& context, const Graph& graph, const Node& node,
+                                         DataFormat /*format*/) {
+  const std::int64_t count = graph.shape(node.inputs[0]).elements();
+  return {vector_candidate(context, graph, node, {row_major(3), scalar()}, {row_major(3)},
+                           [count](const Launch& launch) {
+                             cpu::scale(launch.team, {.count = count,
+                                                      .x = launch.floats_in(0),
+                                                      .factor = *launch.floats_in(1),
+                                                      .y = launch.floats_out(0)});
                            })};
 }
 

@@ -9,6 +9,7 @@ set_target_properties(bench_reference PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
 bench_test(reference_test SEPARATE LABELS quick
   SOURCES reference/test/channels_test.cc reference/test/crew_test.cc
+          reference/test/ctc_loss_test.cc
           reference/test/product_test.cc reference/test/reference_backend_test.cc
           reference/test/reference_kernels_test.cc reference/test/rnn_torch_test.cc
   LINK bench_case_runner bench_files)

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "kernels/cuda/device/context.h"
+#include "models/ops/ctc_loss.h"
 #include "models/ops/embedding.h"
 #include "models/ops/rnn.h"
 #include "models/ops/swap_axes.h"
@@ -22,7 +23,7 @@ std::string why_not(const OpDef& op) {
   if (any_of({&kRnn, &kRnnBackward})) {
     return "RNN layers run only on the CPU (oneDNN)";
   }
-  if (any_of({&kEmbedding, &kEmbeddingBackward, &kSwapAxes})) {
+  if (any_of({&kCtcLoss, &kCtcLossBackward, &kEmbedding, &kEmbeddingBackward, &kSwapAxes})) {
     return fmt::format("{} runs only on the CPU", op.name);
   }
   return "";
@@ -41,6 +42,8 @@ BENCH_REFUSED_OP(quantized_fully_connected)
 BENCH_REFUSED_OP(quantized_spatial_mean)
 BENCH_REFUSED_OP(rnn)
 BENCH_REFUSED_OP(rnn_backward)
+BENCH_REFUSED_OP(ctc_loss)
+BENCH_REFUSED_OP(ctc_loss_backward)
 BENCH_REFUSED_OP(embedding)
 BENCH_REFUSED_OP(embedding_backward)
 BENCH_REFUSED_OP(swap_axes)

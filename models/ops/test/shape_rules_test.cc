@@ -9,6 +9,7 @@
 #include "models/ops/channel_slice.h"
 #include "models/ops/concat.h"
 #include "models/ops/conv2d.h"
+#include "models/ops/ctc_loss.h"
 #include "models/ops/embedding.h"
 #include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
@@ -29,7 +30,9 @@ std::string refusal(const OpDef& op, const Attributes& attributes, const std::ve
   Graph graph;
   std::vector<ValueId> ids;
   for (const Shape& shape : inputs) {
-    const bool labels = (&op == &kSoftmaxCrossEntropy || &op == &kTopKAccuracy) && ids.size() == 1;
+    const bool labels =
+        ((&op == &kSoftmaxCrossEntropy || &op == &kTopKAccuracy) && ids.size() == 1) ||
+        (&op == &kCtcLoss && !ids.empty());
     ids.push_back(graph.add_input(fmt::format("in{}", ids.size()),
                                   {.dtype = labels ? DType::s32 : DType::f32, .shape = shape}));
   }
@@ -116,6 +119,15 @@ TEST(ConcatShape, TakesMatricesOrImages) {
             "concat: input 1 has 4 axes (2x3x4x4), but 2 are expected (joined)");
   EXPECT_EQ(refusal(kConcat, {}, {{2, 3}, {5, 7}}, "joined"),
             "concat: input 1 has extent 5, but input 0 has 2 (axis N of joined)");
+}
+
+TEST(CtcLossShape, RefusesOtherExamplesAndTooFewClasses) {
+  EXPECT_EQ(refusal(kCtcLoss, {}, {{9, 2, 5}, {3, 4}, {2}, {2}}, "ctc"),
+            "ctc_loss: the labels have 3 examples, but the logits have 2 (axis N of ctc)");
+  EXPECT_EQ(refusal(kCtcLoss, {}, {{9, 2, 5}, {2, 4}, {2}, {3}}, "ctc"),
+            "ctc_loss: the frames have 3 examples, but the logits have 2 (axis N of ctc)");
+  EXPECT_EQ(refusal(kCtcLoss, {}, {{9, 2, 1}, {2, 4}, {2}, {2}}, "ctc"),
+            "ctc_loss: a label and the blank need at least 2 classes, not 1 (ctc)");
 }
 
 TEST(BatchNormShape, RefusesVectorsOfOtherChannels) {
