@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -60,7 +61,7 @@ struct InputSpec {
   SlotType type = SlotType::f32;
   std::int32_t num_classes = 0;  ///< labels are 0 .. num_classes - 1
   std::int32_t first_label = 0;  ///< the label in the files that becomes label 0
-  /// The inputs of an example, all whole numbers; empty: it has an image and a label.
+  /// The inputs of an example, s32 or f32; empty: it has an image and a label.
   std::vector<ExampleInput> numbers = {};
   std::uint64_t seed = 0;
   InputPosition start = {};  ///< of the first batch
@@ -74,8 +75,18 @@ inline constexpr std::int64_t kBadImage = -1;
 /// The numbers of a batch for one input of the network.
 struct BatchNumbers {
   std::string_view input;
-  const std::int32_t* values = nullptr;
+  /// s32 or f32, the type of `values`.
+  DType dtype = DType::s32;
+  const void* values = nullptr;
   std::size_t per_example = 0;
+  /// Identifies the values if the source keeps them from one batch to the next.
+  ContentId content = {};
+
+  /// Those of `examples` examples from the example `first` on.
+  [[nodiscard]] std::span<const std::byte> bytes(std::size_t first, std::size_t examples) const {
+    const std::size_t size = per_example * size_of(dtype);
+    return {static_cast<const std::byte*>(values) + first * size, examples * size};
+  }
 };
 
 /// One filled batch. The images have the spec's type and layout, and batch x channels x height x
@@ -171,10 +182,10 @@ class InputSource {
 
 /// Synthetic examples. Images are drawn once from a normal distribution with mean 127 and standard
 /// deviation 60, truncated at two deviations. Labels are drawn for each batch, uniform in [0,
-/// num_classes - 2], and so are the spec's numbers in their ranges. All depend only on the seed;
-/// one seed gives the same images in either layout. The default allocator provides ordinary memory.
-/// `watch` receives the progress in rows of images. Throws UsageError if a size is not positive or
-/// num_classes < 2.
+/// num_classes - 2]. The spec's numbers are drawn as ExampleInput describes. All depend only on the
+/// seed; one seed gives the same images in either layout. The default allocator provides ordinary
+/// memory. `watch` receives the progress in rows of images, or in examples of real numbers. Throws
+/// UsageError if a size is not positive or num_classes < 2.
 std::unique_ptr<InputSource> make_synthetic_input(
     const InputSpec& spec, std::shared_ptr<HostAllocator> allocator = nullptr,
     const Watch& watch = {});

@@ -21,7 +21,7 @@ constexpr double kNoEnd = std::numeric_limits<double>::infinity();
 
 constexpr double kConstantRate = 0.005;
 constexpr double kCifarNasnetRate = 0.025;
-constexpr double kNcfRate = 0.0005;
+constexpr double kSmallConstantRate = 0.0005;
 constexpr double kResnetImagesPerBase = 256;
 constexpr double kResnetRampEpochs = 5;
 constexpr double kOfficialResnetBase = 0.0125;
@@ -171,8 +171,8 @@ std::optional<double> constant_rate(ModelRate rate) {
       return kConstantRate;
     case ModelRate::cifar_nasnet:
       return kCifarNasnetRate;
-    case ModelRate::ncf:
-      return kNcfRate;
+    case ModelRate::small_constant:
+      return kSmallConstantRate;
     default:
       return {};
   }
@@ -208,7 +208,7 @@ void LearningRate::use_model(const LearningRateOptions& options) {
   switch (options.model) {
     case ModelRate::constant:
     case ModelRate::cifar_nasnet:
-    case ModelRate::ncf:
+    case ModelRate::small_constant:
       pieces_ = {{.last_step = kForEver, .value = *constant_rate(options.model) / divisor}};
       return;
     case ModelRate::resnet:

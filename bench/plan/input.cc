@@ -12,7 +12,7 @@ std::int32_t first_label(const Workload& workload) {
 
 namespace {
 
-/// The inputs of a model that reads no images.
+/// The inputs of a model that reads no images; f32 where the network computes in f64.
 std::vector<ExampleInput> numbers_of(const Workload& workload) {
   return workload.model->reads_images()
              ? std::vector<ExampleInput>()
@@ -27,7 +27,7 @@ Layout image_layout(const Workload& workload, const Executor& executor) {
 
 void feed_examples(Tower& tower, const InputBatch& batch, std::size_t first) {
   for (const BatchNumbers& numbers : batch.numbers) {
-    tower.feed_numbers(numbers.input, numbers.values + first * numbers.per_example);
+    tower.feed_numbers(numbers.input, numbers.bytes(first, 1).data(), numbers.content);
   }
   if (!batch.has_images()) {
     return;

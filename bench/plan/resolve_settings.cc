@@ -74,6 +74,19 @@ void check_flags_without_images(const Flags& flags, const Model& model, bool eva
     throw UsageError(fmt::format("--num_classes: {} always has {} classes; omit this flag",
                                  model.name, model.num_classes));
   }
+  if (!model.classifies()) {
+    const auto refuse_loss = [&](std::string_view flag) {
+      throw UsageError(fmt::format(
+          "--{} is for a cross-entropy, but --model={} has another loss; omit this flag", flag,
+          model.name));
+    };
+    if (flags.label_smoothing > 0) {
+      refuse_loss("label_smoothing");
+    }
+    if (flags.print_training_accuracy) {
+      refuse_loss("print_training_accuracy");
+    }
+  }
   const auto not_built = [&](std::string_view what) {
     throw UsageError(fmt::format("--model={}: {} is not built for models that read no images",
                                  model.name, what));

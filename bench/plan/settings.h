@@ -214,7 +214,9 @@ struct Workload {
   }
   /// True if batch norm is folded into the convolutions.
   [[nodiscard]] bool frozen() const { return !training() && (freeze || int8); }
-  [[nodiscard]] bool accuracies() const { return !training() || print_training_accuracy; }
+  [[nodiscard]] bool accuracies() const {
+    return (model == nullptr || model->classifies()) && (!training() || print_training_accuracy);
+  }
   [[nodiscard]] bool synthetic() const { return !input.dataset && !input.file; }
 };
 

@@ -60,9 +60,8 @@ class StepTensors {
   void add_numbers(std::span<const BatchNumbers> numbers, std::int64_t examples) {
     for (const BatchNumbers& each : numbers) {
       const auto per_example = static_cast<std::int64_t>(each.per_example);
-      const auto count = static_cast<std::size_t>(examples) * each.per_example;
-      const auto bytes = std::as_bytes(std::span(each.values, count));
-      add(std::string(each.input), {.dtype = DType::s32, .shape = {examples, per_example}},
+      const auto bytes = each.bytes(0, static_cast<std::size_t>(examples));
+      add(std::string(each.input), {.dtype = each.dtype, .shape = {examples, per_example}},
           {bytes.begin(), bytes.end()});
     }
   }

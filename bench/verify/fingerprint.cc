@@ -7,6 +7,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
+#include "models/ops/ctc_loss.h"
 #include "models/ops/embedding.h"
 #include "models/ops/moving_average.h"
 
@@ -162,15 +163,39 @@ void add_parts(FingerprintKind kind, std::span<const Sums> variables,
   }
 }
 
-/// The numbers of an input are below this: the rows of the table that it selects from, or the
-/// classes.
-std::uint32_t bound_of(const Graph& graph, std::string_view input) {
+/// The whole numbers from `least` to `bound` - 1.
+struct NumberRange {
+  std::uint32_t least = 0;
+  std::uint32_t bound = 0;
+};
+
+/// The numbers that an input can have: the rows of the table that it selects from, or the classes.
+/// With a CTC loss, all labels and all frames count, and the last class is the blank.
+NumberRange range_of(const Graph& graph, std::string_view input) {
+  const auto extent = [&](ValueId value, std::size_t axis) {
+    return static_cast<std::uint32_t>(graph.shape(value)[axis]);
+  };
+  const auto only = [](std::uint32_t number) {
+    return NumberRange{.least = number, .bound = number + 1};
+  };
   for (const Node& node : graph.nodes()) {
-    if (node.op == &kEmbedding && graph.value(node.inputs[1]).name == input) {
-      return static_cast<std::uint32_t>(graph.shape(node.inputs[0])[0]);
+    const auto reads_as = [&](const OpDef& op, std::size_t position) {
+      return node.op == &op && graph.value(node.inputs[position]).name == input;
+    };
+    if (reads_as(kEmbedding, 1)) {
+      return {.bound = extent(node.inputs[0], 0)};
+    }
+    if (reads_as(kCtcLoss, 1)) {
+      return {.bound = extent(node.inputs[0], 2) - 1};
+    }
+    if (reads_as(kCtcLoss, 2)) {
+      return only(extent(node.inputs[1], 1));
+    }
+    if (reads_as(kCtcLoss, 3)) {
+      return only(extent(node.inputs[0], 0));
     }
   }
-  return static_cast<std::uint32_t>(graph.shape(graph.output("logits"))[1]);
+  return {.bound = extent(graph.output("logits"), 1)};
 }
 
 }  // namespace
@@ -186,10 +211,16 @@ FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::s
   FingerprintBatch batch;
   batch.images.resize(size * pixels);
   const std::vector<std::string> inputs = tower.number_inputs();
-  std::vector<std::uint32_t> bounds;
+  std::vector<NumberRange> ranges;
   for (const std::string& input : inputs) {
-    batch.numbers[input].resize(size * per_example(input));
-    bounds.push_back(bound_of(graph, input));
+    const bool whole = tower.find_input(input)->dtype == DType::s32;
+    const std::size_t count = size * per_example(input);
+    if (whole) {
+      batch.numbers[input].resize(count);
+    } else {
+      batch.reals[input].resize(count);
+    }
+    ranges.push_back(whole ? range_of(graph, input) : NumberRange());
   }
   for (std::size_t n = 0; n < size; ++n) {
     RandomStream random(fingerprint_seed(),
@@ -204,8 +235,14 @@ FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::s
     };
     fill(batch.images, pixels, [&] { return random.normal(); });
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      fill(batch.numbers[inputs[i]], per_example(inputs[i]),
-           [&] { return static_cast<std::int32_t>(random.below(bounds[i])); });
+      const NumberRange range = ranges[i];
+      if (range.bound > 0) {
+        fill(batch.numbers[inputs[i]], per_example(inputs[i]), [&] {
+          return static_cast<std::int32_t>(range.least + random.below(range.bound - range.least));
+        });
+      } else {
+        fill(batch.reals[inputs[i]], per_example(inputs[i]), [&] { return random.normal(); });
+      }
     }
   }
   return batch;
@@ -213,6 +250,9 @@ FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::s
 
 void FingerprintBatch::write_numbers(Tower& tower) const {
   for (const auto& [input, values] : numbers) {
+    tower.write_numbers(input, values);
+  }
+  for (const auto& [input, values] : reals) {
     tower.write_numbers(input, values);
   }
 }

@@ -19,11 +19,12 @@ struct FingerprintStimulus {
   double loss_scale = 1;
 };
 
-/// Images in canonical order, if the network reads them, and the numbers of every other input.
+/// Images in canonical order, if the network reads them, and the values of every other input.
 struct FingerprintBatch {
   std::vector<float> images;
   std::map<std::string, std::vector<std::int32_t>> numbers;
-  /// Writes the numbers to the tower's inputs.
+  std::map<std::string, std::vector<float>> reals;
+  /// Writes the numbers, whole and real, to the tower's inputs.
   void write_numbers(Tower& tower) const;
 };
 /// Returns a batch for a tower. Its example i is number (first + i) % `images` of the fingerprint's

@@ -17,6 +17,7 @@ struct Spec {
   std::int64_t directions = 1;
   bool hidden_bias = false;
   bool lengths = false;
+  double forget_bias = 0;
 };
 
 KernelCase make_case(const Spec& spec) {
@@ -27,9 +28,10 @@ KernelCase make_case(const Spec& spec) {
   KernelCase result{
       .name = "rnn_" + spec.name,
       .op = &kRnn,
-      .attributes =
-          RnnAttributes{
-              .cell = spec.cell, .hidden_bias = spec.hidden_bias, .lengths = spec.lengths},
+      .attributes = RnnAttributes{.cell = spec.cell,
+                                  .hidden_bias = spec.hidden_bias,
+                                  .lengths = spec.lengths,
+                                  .forget_bias = spec.forget_bias},
       .inputs = {{.shape = {spec.steps, spec.batch, spec.inputs}},
                  {.shape = {spec.directions, gates, spec.units, spec.inputs}},
                  {.shape = {spec.directions, gates, spec.units, spec.units}},
@@ -91,6 +93,13 @@ std::vector<KernelCase> rnn_cases() {
       cases.push_back(make_case(one));
     }
   }
+  cases.push_back(make_case({.name = "lstm_forget_bias",
+                             .steps = 4,
+                             .batch = 3,
+                             .inputs = 10,
+                             .units = 16,
+                             .directions = 2,
+                             .forget_bias = 1}));
   return cases;
 }
 

@@ -28,7 +28,7 @@ Desc desc_of(const PrimitiveDesc& desc, int id) {
   return desc.query_md(dnnl::query::exec_arg_md, id);
 }
 
-/// Sums or copies the biases b_x and b_h (null: zeros) into oneDNN's.
+/// Sums or copies the biases b_x and b_h (null: zeros) into oneDNN's, and adds the forget bias.
 void join_biases(const RnnLayer& layer, const float* b_x, const float* b_h, float* joined) {
   const std::int64_t all = layer.gates * layer.units;
   const std::int64_t summed = layer.biases() > layer.gates ? all - layer.units : all;
@@ -38,6 +38,11 @@ void join_biases(const RnnLayer& layer, const float* b_x, const float* b_h, floa
     }
     for (std::int64_t i = summed; i < all; ++i) {
       joined[i + layer.units] = b_h != nullptr ? b_h[i] : 0;
+    }
+    if (layer.attributes.forget_bias != 0) {
+      std::for_each_n(joined + layer.units, layer.units, [&](float& bias) {
+        bias += static_cast<float>(layer.attributes.forget_bias);
+      });
     }
     b_x += all;
     b_h = b_h != nullptr ? b_h + all : nullptr;

@@ -25,7 +25,9 @@ struct RnnLayer {
     return gates + (attributes.cell == RnnCell::gru_reset_after ? 1 : 0);
   }
   /// True if the bias b_x is what oneDNN reads.
-  [[nodiscard]] bool plain_bias() const { return !attributes.hidden_bias && biases() == gates; }
+  [[nodiscard]] bool plain_bias() const {
+    return !attributes.hidden_bias && biases() == gates && attributes.forget_bias == 0;
+  }
   [[nodiscard]] std::int64_t x_elements() const { return steps * batch * inputs; }
   [[nodiscard]] std::int64_t y_elements() const { return steps * batch * directions * units; }
   [[nodiscard]] std::int64_t state_elements() const { return directions * batch * units; }

@@ -159,5 +159,17 @@ void multiply(const Product& product, double* scratch) {
   }
 }
 
+void multiply(const Crew& crew, const Product& product) {
+  constexpr std::int64_t kRows = 64;
+  crew.for_each((product.rows + kRows - 1) / kRows, [&](std::int64_t part, double* scratch) {
+    const std::int64_t first = part * kRows;
+    Product rows = product;
+    rows.rows = std::min(kRows, product.rows - first);
+    rows.a.data += first * product.a.row_stride;
+    rows.c += first * product.row_stride;
+    multiply(rows, scratch);
+  });
+}
+
 }  // namespace bench::reference
 #endif  // HWY_ONCE

@@ -1,9 +1,11 @@
 #include "models/ops/rnn.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "kernels/reference/operations.h"
+#include "kernels/reference/product.h"
 
 namespace bench::reference {
 namespace {
@@ -21,6 +23,7 @@ struct Layer {
         b_x(in[3]),
         b_h(attributes.hidden_bias ? &in[4] : nullptr),
         lengths(attributes.lengths ? &in[attributes.hidden_bias ? 5 : 4] : nullptr),
+        forget_bias(attributes.forget_bias),
         steps(x.shape[0]),
         batch(x.shape[1]),
         directions(w_x.shape[0]),
@@ -60,6 +63,7 @@ struct Layer {
   const Tensor& b_x;
   const Tensor* b_h;
   const Tensor* lengths;
+  double forget_bias;
   std::int64_t steps;
   std::int64_t batch;
   std::int64_t directions;
@@ -108,10 +112,9 @@ void finish_gru(const Layer& layer, std::int64_t direction, const Rows& given, S
   step.after.h = z * h + (1 - z) * n.array();
 }
 
-Step advance(const Layer& layer, std::int64_t direction, std::int64_t t, State before) {
+/// `given` is w_x x + b_x of the step.
+Step advance(const Layer& layer, std::int64_t direction, const Rows& given, State before) {
   Step step{.before = std::move(before), .gates = {}, .hidden = {}, .after = {}};
-  Rows given = layer.at(layer.x, t) * layer.of(layer.w_x, direction).transpose();
-  given.rowwise() += layer.bias_of(layer.b_x, direction).row(0);
   step.hidden = step.before.h * layer.of(layer.w_h, direction).transpose();
   if (layer.b_h != nullptr) {
     step.hidden.rowwise() += layer.bias_of(*layer.b_h, direction).row(0);
@@ -145,13 +148,35 @@ Step advance(const Layer& layer, std::int64_t direction, std::int64_t t, State b
   return step;
 }
 
+Factor factor_of(const Rows& rows) { return {rows.data(), rows.cols(), 1}; }
+Factor factor_of(const Matrix& matrix) { return {matrix.data(), matrix.cols(), 1}; }
+
+/// w_x x + b_x of all steps of a direction, in their order in x.
+Rows given_of(const Layer& layer, std::int64_t direction, const Crew& crew) {
+  const Matrix w_x = layer.of(layer.w_x, direction);
+  Rows given(layer.steps * layer.batch, layer.gates * layer.units);
+  multiply(crew, {.rows = given.rows(),
+                  .depth = w_x.cols(),
+                  .columns = given.cols(),
+                  .a = {layer.x.data, w_x.cols(), 1},
+                  .b = factor_of(w_x).transposed(),
+                  .c = given.data(),
+                  .row_stride = given.cols()});
+  given.rowwise() += layer.bias_of(layer.b_x, direction).row(0);
+  if (layer.cell == RnnCell::lstm) {
+    layer.gate(given, 1).array() += layer.forget_bias;
+  }
+  return given;
+}
+
 /// All steps of a direction, in the order in which they are computed.
-std::vector<Step> run_forward(const Layer& layer, std::int64_t direction) {
+std::vector<Step> run_forward(const Layer& layer, std::int64_t direction, const Rows& given) {
   std::vector<Step> steps;
   State state{.h = Rows::Zero(layer.batch, layer.units), .c = Rows::Zero(layer.batch, layer.units)};
   for (std::int64_t i = 0; i < layer.steps; ++i) {
     const std::int64_t t = layer.step(direction, i);
-    steps.push_back(advance(layer, direction, t, state));
+    steps.push_back(
+        advance(layer, direction, given.middleRows(t * layer.batch, layer.batch), state));
     for (std::int64_t n = 0; n < layer.batch; ++n) {
       if (layer.active(t, n)) {
         state.h.row(n) = steps.back().after.h.row(n);
@@ -247,14 +272,35 @@ struct LayerGradient {
   const Tensor* b_h;
 };
 
-/// Adds the gradients of one direction.
-void run_backward(const Layer& layer, std::int64_t direction, const Tensor& dy,
-                  const LayerGradient& gradient) {
-  std::vector<Step> steps = run_forward(layer, direction);
+/// The gradients of a direction at all steps, in their order in x, and what the hidden weights
+/// read.
+struct SequenceGradient {
+  SequenceGradient(const Layer& layer, bool candidate)
+      : given(layer.steps * layer.batch, layer.gates * layer.units),
+        hidden(given.rows(), given.cols()),
+        states(given.rows(), layer.units),
+        reset_states(candidate ? given.rows() : 0, layer.units) {}
+
+  /// Those of w_x x + b_x, and of w_h h + b_h.
+  Rows given;
+  Rows hidden;
+  Rows states;
+  /// r * h, which the candidate of RnnCell::gru_reset_before reads instead.
+  Rows reset_states;
+};
+
+/// The rows of w_h that read h itself.
+std::int64_t plain_rows(const Layer& layer) {
+  return (layer.gates - (layer.cell == RnnCell::gru_reset_before ? 1 : 0)) * layer.units;
+}
+
+SequenceGradient run_backward(const Layer& layer, std::int64_t direction, const Tensor& dy,
+                              const Rows& given) {
+  std::vector<Step> steps = run_forward(layer, direction, given);
   const auto w_h = layer.of(layer.w_h, direction);
   const bool reset_before = layer.cell == RnnCell::gru_reset_before;
-  // The candidate of this GRU reads r * h instead of h.
-  const std::int64_t plain_rows = (layer.gates - (reset_before ? 1 : 0)) * layer.units;
+  const std::int64_t plain = plain_rows(layer);
+  SequenceGradient all(layer, reset_before);
   State after{.h = Rows::Zero(layer.batch, layer.units), .c = Rows::Zero(layer.batch, layer.units)};
   for (std::int64_t i = layer.steps - 1; i >= 0; --i) {
     const std::int64_t t = layer.step(direction, i);
@@ -262,7 +308,7 @@ void run_backward(const Layer& layer, std::int64_t direction, const Tensor& dy,
     State total = after;
     total.h += layer.at(dy, t).middleCols(direction * layer.units, layer.units);
     StepGradient d = gradient_of(layer, direction, step, total);
-    d.before.h += d.hidden.leftCols(plain_rows) * w_h.topRows(plain_rows);
+    d.before.h += d.hidden.leftCols(plain) * w_h.topRows(plain);
     for (std::int64_t n = 0; n < layer.batch; ++n) {
       if (layer.active(t, n)) {
         after.h.row(n) = d.before.h.row(n);
@@ -272,63 +318,130 @@ void run_backward(const Layer& layer, std::int64_t direction, const Tensor& dy,
         d.hidden.row(n).setZero();
       }
     }
-    layer.at(gradient.x, t) += d.given * layer.of(layer.w_x, direction);
-    layer.of(gradient.w_x, direction) += d.given.transpose() * layer.at(layer.x, t);
-    auto dw_h = layer.of(gradient.w_h, direction);
-    dw_h.topRows(plain_rows) += d.hidden.leftCols(plain_rows).transpose() * step.before.h;
+    const std::int64_t row = t * layer.batch;
+    all.given.middleRows(row, layer.batch) = d.given;
+    all.hidden.middleRows(row, layer.batch) = d.hidden;
+    all.states.middleRows(row, layer.batch) = step.before.h;
     if (reset_before) {
-      const Rows read = layer.gate(step.gates, 1).array() * step.before.h.array();
-      dw_h.bottomRows(layer.units) += layer.gate(d.hidden, 2).transpose() * read;
-    }
-    layer.bias_of(gradient.b_x, direction) += d.given.colwise().sum();
-    if (gradient.b_h != nullptr) {
-      layer.bias_of(*gradient.b_h, direction) += d.hidden.colwise().sum();
+      all.reset_states.middleRows(row, layer.batch) =
+          layer.gate(step.gates, 1).array() * step.before.h.array();
     }
   }
+  return all;
+}
+
+/// Writes the gradients of one direction; adds to that of x.
+void write_gradients(const Layer& layer, std::int64_t direction, const SequenceGradient& all,
+                     const LayerGradient& gradient, const Crew& crew) {
+  const Matrix w_x = layer.of(layer.w_x, direction);
+  const std::int64_t rows = all.given.rows();
+  const std::int64_t inputs = w_x.cols();
+  const std::int64_t plain = plain_rows(layer);
+  multiply(crew, {.rows = rows,
+                  .depth = all.given.cols(),
+                  .columns = inputs,
+                  .a = factor_of(all.given),
+                  .b = factor_of(w_x),
+                  .c = gradient.x.data,
+                  .row_stride = inputs,
+                  .add = direction > 0});
+  multiply(crew, {.rows = all.given.cols(),
+                  .depth = rows,
+                  .columns = inputs,
+                  .a = factor_of(all.given).transposed(),
+                  .b = {layer.x.data, inputs, 1},
+                  .c = layer.of(gradient.w_x, direction).data(),
+                  .row_stride = inputs});
+  Matrix dw_h = layer.of(gradient.w_h, direction);
+  multiply(crew, {.rows = plain,
+                  .depth = rows,
+                  .columns = layer.units,
+                  .a = factor_of(all.hidden).transposed(),
+                  .b = factor_of(all.states),
+                  .c = dw_h.data(),
+                  .row_stride = layer.units});
+  if (all.reset_states.rows() > 0) {
+    Factor candidate = factor_of(all.hidden).transposed();
+    candidate.data += plain * candidate.row_stride;
+    multiply(crew, {.rows = layer.units,
+                    .depth = rows,
+                    .columns = layer.units,
+                    .a = candidate,
+                    .b = factor_of(all.reset_states),
+                    .c = dw_h.data() + plain * layer.units,
+                    .row_stride = layer.units});
+  }
+  layer.bias_of(gradient.b_x, direction) = all.given.colwise().sum();
+  if (gradient.b_h != nullptr) {
+    layer.bias_of(*gradient.b_h, direction) = all.hidden.colwise().sum();
+  }
+}
+
+/// The scratch memory of all products of a layer; `x` is the position of x.
+std::int64_t scratch_of(const Graph& graph, const Node& node, std::size_t x) {
+  const Shape& input = graph.shape(node.inputs[x]);
+  const Shape& weights = graph.shape(node.inputs[x + 1]);
+  return product_scratch(std::max({input[2], weights[1] * weights[2], input[0] * input[1]}));
 }
 
 }  // namespace
 
-Operation rnn(const Graph&, const Node& node) {
+Operation rnn(const Graph& graph, const Node& node) {
   const auto attributes = node.attributes.as<RnnAttributes>();
-  return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,
-                                  const Crew&) {
-    const Layer layer(attributes, in);
-    for (std::int64_t direction = 0; direction < layer.directions; ++direction) {
-      const std::vector<Step> steps = run_forward(layer, direction);
-      for (std::int64_t i = 0; i < layer.steps; ++i) {
-        const std::int64_t t = layer.step(direction, i);
-        auto y = layer.at(out[0], t).middleCols(direction * layer.units, layer.units);
-        y = steps[static_cast<std::size_t>(i)].after.h;
-        for (std::int64_t n = 0; n < layer.batch; ++n) {
-          if (!layer.active(t, n)) {
-            y.row(n).setZero();
-          }
-        }
-      }
-    }
-    // The backward computes the steps again.
-    out[1].array().setZero();
-  }};
+  return {
+      .compute =
+          [attributes](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
+            const Layer layer(attributes, in);
+            std::vector<Rows> given;
+            for (std::int64_t direction = 0; direction < layer.directions; ++direction) {
+              given.push_back(given_of(layer, direction, crew));
+            }
+            crew.for_each(layer.directions, [&](std::int64_t direction, double*) {
+              const std::vector<Step> steps =
+                  run_forward(layer, direction, given[static_cast<std::size_t>(direction)]);
+              for (std::int64_t i = 0; i < layer.steps; ++i) {
+                const std::int64_t t = layer.step(direction, i);
+                auto y = layer.at(out[0], t).middleCols(direction * layer.units, layer.units);
+                y = steps[static_cast<std::size_t>(i)].after.h;
+                for (std::int64_t n = 0; n < layer.batch; ++n) {
+                  if (!layer.active(t, n)) {
+                    y.row(n).setZero();
+                  }
+                }
+              }
+            });
+            // The backward computes the steps again.
+            out[1].array().setZero();
+          },
+      .scratch_elements = scratch_of(graph, node, 0)};
 }
 
-Operation rnn_backward(const Graph&, const Node& node) {
+Operation rnn_backward(const Graph& graph, const Node& node) {
   const auto attributes = node.attributes.as<RnnAttributes>();
-  return {.compute = [attributes](std::span<const Tensor> in, std::span<const Tensor> out,
-                                  const Crew&) {
-    const Layer layer(attributes, in.subspan(1));
-    for (const Tensor& gradient : out) {
-      gradient.array().setZero();
-    }
-    const LayerGradient gradient{.x = out[0],
-                                 .w_x = out[1],
-                                 .w_h = out[2],
-                                 .b_x = out[3],
-                                 .b_h = attributes.hidden_bias ? &out[4] : nullptr};
-    for (std::int64_t direction = 0; direction < layer.directions; ++direction) {
-      run_backward(layer, direction, in[0], gradient);
-    }
-  }};
+  return {
+      .compute =
+          [attributes](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
+            const Layer layer(attributes, in.subspan(1));
+            const LayerGradient gradient{.x = out[0],
+                                         .w_x = out[1],
+                                         .w_h = out[2],
+                                         .b_x = out[3],
+                                         .b_h = attributes.hidden_bias ? &out[4] : nullptr};
+            std::vector<Rows> given;
+            for (std::int64_t direction = 0; direction < layer.directions; ++direction) {
+              given.push_back(given_of(layer, direction, crew));
+            }
+            std::vector<std::optional<SequenceGradient>> all(given.size());
+            crew.for_each(layer.directions, [&](std::int64_t direction, double*) {
+              const auto at = static_cast<std::size_t>(direction);
+              all[at] = run_backward(layer, direction, in[0], given[at]);
+            });
+            for (std::int64_t direction = 0; direction < layer.directions; ++direction) {
+              write_gradients(layer, direction, *all[static_cast<std::size_t>(direction)], gradient,
+                              crew);
+            }
+          },
+      .scratch_elements = scratch_of(graph, node, 1)};
 }
 
 }  // namespace bench::reference

@@ -11,11 +11,13 @@ namespace bench {
 /// An input of a network, for one example.
 struct ExampleInput {
   std::string name;
-  /// f32 or f64 for images, s32 for whole numbers.
+  /// f32 or f64 for images and other real numbers, s32 for whole numbers.
   DType dtype = DType::s32;
   /// The shape of one example; a label is a scalar.
   Shape shape = {};
-  /// Synthetic numbers are drawn for each batch, from 0 to `bound` - 1, all equally likely.
+  /// Synthetic whole numbers are drawn for each batch, from `least` to `bound` - 1, all equally
+  /// likely. Real ones are drawn once, uniformly from 0 to 1.
+  std::int64_t least = 0;
   std::int64_t bound = 0;
 };
 

@@ -60,6 +60,9 @@ void require_layer(const OpContext& context, std::size_t first) {
 std::vector<TensorType> infer(const OpContext& context) {
   require_inputs(context, inputs_of(context.attributes.as<RnnAttributes>()));
   require_layer(context, 0);
+  const auto& attributes = context.attributes.as<RnnAttributes>();
+  check(attributes.forget_bias == 0 || attributes.cell == RnnCell::lstm,
+        "only an LSTM has forget gates");
   const TensorType& x = context.inputs[0];
   const Shape& weights = context.inputs[1].shape;
   return {{.dtype = x.dtype, .shape = x.shape.with(2, weights[0] * weights[2])},
@@ -128,8 +131,9 @@ std::string_view name_of(RnnCell cell) {
 }
 
 std::ostream& operator<<(std::ostream& out, const RnnAttributes& attributes) {
-  return out << name_of(attributes.cell) << (attributes.hidden_bias ? " +hidden_bias" : "")
-             << (attributes.lengths ? " +lengths" : "");
+  out << name_of(attributes.cell) << (attributes.hidden_bias ? " +hidden_bias" : "")
+      << (attributes.lengths ? " +lengths" : "");
+  return attributes.forget_bias == 0 ? out : out << " +forget_bias " << attributes.forget_bias;
 }
 
 const OpDef kRnn{

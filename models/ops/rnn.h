@@ -44,6 +44,8 @@ struct RnnAttributes {
   bool hidden_bias = false;
   /// The sequences have different lengths.
   bool lengths = false;
+  /// A constant added to the bias of an LSTM's forget gates, as in TensorFlow.
+  double forget_bias = 0;
   bool operator==(const RnnAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const RnnAttributes& attributes);

@@ -13,6 +13,7 @@
 #include "models/ops/channel_shuffle.h"
 #include "models/ops/channel_slice.h"
 #include "models/ops/concat.h"
+#include "models/ops/ctc_loss.h"
 #include "models/ops/drop_path.h"
 #include "models/ops/dropout.h"
 #include "models/ops/embedding.h"
@@ -22,7 +23,6 @@
 #include "models/ops/multiply.h"
 #include "models/ops/pool.h"
 #include "models/ops/reshape.h"
-#include "models/ops/rnn.h"
 #include "models/ops/spatial_mean.h"
 #include "models/ops/swap_axes.h"
 
@@ -257,25 +257,26 @@ ValueId NetworkBuilder::embedding(const std::string& path, ValueId ids, const Em
   return graph_.add_node(kEmbedding, path, {}, {table, ids})[0];
 }
 
-ValueId NetworkBuilder::lstm(const std::string& path, ValueId x, const LstmSpec& spec) {
+ValueId NetworkBuilder::rnn(const std::string& path, ValueId x, const RnnSpec& spec) {
   const DType dtype = graph_.type(x).dtype;
   const std::int64_t inputs = shape(x)[2];
-  const std::int64_t gates = gates_of(RnnCell::lstm);
+  const std::int64_t gates = gates_of(spec.attributes.cell);
   const auto weight = [&](const char* leaf, std::int64_t columns) {
-    return graph_.add_variable(path + leaf,
-                               {.dtype = dtype, .shape = {1, gates, spec.units, columns}},
-                               VariableRole::weight, spec.initial);
+    return graph_.add_variable(
+        path + leaf, {.dtype = dtype, .shape = {spec.directions, gates, spec.units, columns}},
+        VariableRole::weight, spec.initial);
   };
   const auto bias = [&](const char* leaf) {
-    return graph_.add_variable(path + leaf, {.dtype = dtype, .shape = {gates * spec.units}},
+    return graph_.add_variable(path + leaf,
+                               {.dtype = dtype, .shape = {spec.directions * gates * spec.units}},
                                bias_role());
   };
-  const ValueId w_x = weight(".weight_ih", inputs);
-  const ValueId w_h = weight(".weight_hh", spec.units);
-  const ValueId b_x = bias(".bias_ih");
-  const ValueId b_h = bias(".bias_hh");
-  return graph_.add_node(kRnn, path, RnnAttributes{.cell = RnnCell::lstm, .hidden_bias = true},
-                         {x, w_x, w_h, b_x, b_h})[0];
+  std::vector<ValueId> read{x, weight(".weight_ih", inputs), weight(".weight_hh", spec.units),
+                            bias(".bias_ih")};
+  if (spec.attributes.hidden_bias) {
+    read.push_back(bias(".bias_hh"));
+  }
+  return graph_.add_node(kRnn, path, spec.attributes, std::move(read))[0];
 }
 
 ValueId NetworkBuilder::swap_axes(const std::string& name, ValueId x) {
@@ -284,6 +285,11 @@ ValueId NetworkBuilder::swap_axes(const std::string& name, ValueId x) {
 
 ValueId NetworkBuilder::reshape(const std::string& name, ValueId x, const Shape& shape) {
   return graph_.add_node(kReshape, name, ReshapeAttributes{shape}, {x})[0];
+}
+
+ValueId NetworkBuilder::ctc_loss(const std::string& name, const CtcInputs& inputs) {
+  return graph_.add_node(kCtcLoss, name, {},
+                         {inputs.logits, inputs.labels, inputs.label_counts, inputs.frames})[0];
 }
 
 VariableRole NetworkBuilder::bias_role() const {

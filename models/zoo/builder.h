@@ -11,6 +11,7 @@
 #include "models/ops/activation.h"
 #include "models/ops/conv2d.h"
 #include "models/ops/lrn.h"
+#include "models/ops/rnn.h"
 #include "models/ops/spatial_pad.h"
 
 namespace bench {
@@ -85,10 +86,20 @@ struct EmbeddingSpec {
   Initializer initial = {};
 };
 
-/// `initial` initialises all weights of the layer.
-struct LstmSpec {
+/// A recurrent layer; `initial` initialises all its weights.
+struct RnnSpec {
+  RnnAttributes attributes = {};
   std::int64_t units = 0;
+  std::int64_t directions = 1;
   Initializer initial = {};
+};
+
+/// The inputs of kCtcLoss.
+struct CtcInputs {
+  ValueId logits;
+  ValueId labels;
+  ValueId label_counts;
+  ValueId frames;
 };
 
 /// What a builder needs to know about the network it builds.
@@ -149,11 +160,12 @@ class NetworkBuilder {
   ValueId fully_connected(const std::string& path, ValueId x, const FullyConnectedSpec& spec);
   /// ids[...] -> [...,columns].
   ValueId embedding(const std::string& path, ValueId ids, const EmbeddingSpec& spec);
-  /// [T,N,I] -> [T,N,units]; two biases per gate, which are 0 at first.
-  ValueId lstm(const std::string& path, ValueId x, const LstmSpec& spec);
+  /// [T,N,I] -> [T,N,directions*units]; the biases are 0 at first.
+  ValueId rnn(const std::string& path, ValueId x, const RnnSpec& spec);
   /// [A,B,C] -> [B,A,C].
   ValueId swap_axes(const std::string& name, ValueId x);
   ValueId reshape(const std::string& name, ValueId x, const Shape& shape);
+  ValueId ctc_loss(const std::string& name, const CtcInputs& inputs);
   /// The logits of most models: a fully connected layer `fc` with an output per class.
   ValueId head(ValueId features) {
     return fully_connected("fc", features, {.outputs = options_.num_classes});

@@ -27,7 +27,7 @@ ValueId build_lstm_lm(NetworkBuilder& net, std::span<const ValueId> inputs) {
     // Examples come first in dropout, steps come first in the layer.
     x = net.dropout(path + "/dropout", x, kKeep);
     x = net.swap_axes(path + "/time_major", x);
-    x = net.lstm(path, x, {.units = kUnits, .initial = small});
+    x = net.rnn(path, x, {.attributes = {.hidden_bias = true}, .units = kUnits, .initial = small});
     x = net.swap_axes(path + "/batch_major", x);
   }
   x = net.dropout("dropout", x, kKeep);

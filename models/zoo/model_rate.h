@@ -14,7 +14,7 @@ enum class ModelRate : std::uint8_t {
   cifar_densenet,   ///< 0.1, 0.01, 0.001, 0.0001; changes after epochs 150, 225, 300
   cifar_alexnet,    ///< 0.1, a tenth every 100 epochs
   cifar_nasnet,     ///< 0.025
-  ncf,              ///< 0.0005
+  small_constant,   ///< 0.0005
 };
 
 }  // namespace bench

@@ -18,11 +18,6 @@ std::vector<ExampleInput> inputs_of(std::int64_t /*num_classes*/) {
           {.name = "labels", .bound = kClasses}};
 }
 
-/// Uniform with variance 2 / (fan in + fan out); Glorot and Bengio, AISTATS 2010.
-Initializer glorot_uniform(const Fans& fans) {
-  return uniform_within(std::sqrt(6 / (fans.in + fans.out)));
-}
-
 /// Uniform with variance 1 / fan in; LeCun et al., "Efficient BackProp", 1998.
 Initializer lecun_uniform(const Fans& fans) { return uniform_within(std::sqrt(3 / fans.in)); }
 

@@ -34,6 +34,11 @@ inline Initializer he_uniform_fan_in(const Fans& fans) {
   return uniform_within(std::sqrt(6 / fans.in));
 }
 
+/// Uniform with variance 2 / (fan in + fan out); Glorot and Bengio, AISTATS 2010.
+inline Initializer glorot_uniform(const Fans& fans) {
+  return uniform_within(std::sqrt(6 / (fans.in + fans.out)));
+}
+
 /// Normal with a deviation of 0.01.
 inline Initializer normal_of_a_hundredth(const Fans& /*fans*/) {
   return {.kind = Initializer::Kind::normal, .stddev = 0.01};

@@ -56,7 +56,11 @@ std::string_view listed_model_name(std::string_view name) {
 
 std::vector<ExampleInput> example_inputs(const Model& model, const NetworkOptions& options) {
   if (!model.reads_images()) {
-    return model.numbers->inputs(options.num_classes);
+    std::vector<ExampleInput> inputs = model.numbers->inputs(options.num_classes);
+    for (ExampleInput& input : inputs) {
+      input.dtype = input.dtype == DType::s32 ? DType::s32 : options.dtype;
+    }
+    return inputs;
   }
   const std::int64_t size = options.image_size > 0 ? options.image_size : model.image_size;
   return {{.name = "images", .dtype = options.dtype, .shape = {kImageChannels, size, size}},
@@ -69,12 +73,18 @@ std::int64_t examples_of(const Graph& network) { return network.shape(network.in
 Graph build_network(const Model& model, const NetworkOptions& options) {
   Graph graph;
   const std::vector<ExampleInput> inputs = example_inputs(model, options);
-  std::vector<ValueId> read;
-  for (const ExampleInput& input : std::span(inputs).first(inputs.size() - 1)) {
-    std::vector<std::int64_t> extents{options.batch};
-    extents.insert(extents.end(), input.shape.extents().begin(), input.shape.extents().end());
-    read.push_back(graph.add_input(input.name, {.dtype = input.dtype, .shape = Shape(extents)}));
-  }
+  const std::size_t for_loss = model.reads_images() ? 1 : model.numbers->loss_inputs;
+  const auto add_inputs = [&](std::span<const ExampleInput> added) {
+    std::vector<ValueId> values;
+    for (const ExampleInput& input : added) {
+      std::vector<std::int64_t> extents{options.batch};
+      extents.insert(extents.end(), input.shape.extents().begin(), input.shape.extents().end());
+      values.push_back(
+          graph.add_input(input.name, {.dtype = input.dtype, .shape = Shape(extents)}));
+    }
+    return values;
+  };
+  const std::vector<ValueId> read = add_inputs(std::span(inputs).first(inputs.size() - for_loss));
   NetworkBuilder builder(graph, {.num_classes = options.num_classes,
                                  .training = options.training,
                                  .aux_head = options.aux_head && options.training,
@@ -93,22 +103,30 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
   if (!options.training && !options.accuracies) {
     return graph;
   }
-  const ExampleInput& labelled = inputs.back();
-  const ValueId labels = graph.add_input(
-      labelled.name,
-      {.dtype = labelled.dtype, .shape = {options.batch * labelled.shape.elements()}});
-  if (options.training) {
+  ValueId loss;
+  ValueId labels;
+  if (!model.classifies()) {
+    check(!options.accuracies && options.label_smoothing == 0, "only classes have accuracies");
+    loss = model.numbers->loss(builder, logits, add_inputs(std::span(inputs).last(for_loss)));
+  } else {
+    const ExampleInput& labelled = inputs.back();
+    labels = graph.add_input(labelled.name, {.dtype = labelled.dtype,
+                                             .shape = {options.batch * labelled.shape.elements()}});
+  }
+  if (options.training && model.classifies()) {
     const auto cross_entropy = [&](const char* name, ValueId of, double weight) {
       return graph.add_node(kSoftmaxCrossEntropy, name,
                             SoftmaxCrossEntropyAttributes{
                                 .label_smoothing = options.label_smoothing, .weight = weight},
                             {of, labels})[0];
     };
-    ValueId loss = cross_entropy("loss", logits, 1);
+    loss = cross_entropy("loss", logits, 1);
     if (aux.logits.valid()) {
       const ValueId aux_loss = cross_entropy("aux_loss", aux.logits, aux.weight);
       loss = graph.add_node(kAdd, "loss_sum", {}, {loss, aux_loss})[0];
     }
+  }
+  if (options.training) {
     graph.set_output("loss", loss);
     std::vector<ValueId> decayed;
     for (const Variable& variable : graph.variables()) {

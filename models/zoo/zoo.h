@@ -20,15 +20,19 @@ struct SpeedUnit {
   std::int64_t per_example = 1;
 };
 
-/// A model that reads whole numbers instead of images.
+/// A model that reads numbers instead of images.
 struct NumberModel {
   /// What an example is called, in the singular.
   std::string_view example;
   SpeedUnit unit;
-  /// The labels are the last input.
   std::vector<ExampleInput> (*inputs)(std::int64_t num_classes) = nullptr;
-  /// From the other inputs to logits[L,classes], with a row per label.
+  /// The last inputs are for the loss alone, and only training reads them.
+  std::size_t loss_inputs = 1;
+  /// From the other inputs to logits[L,classes], with the rows of an example together.
   ValueId (*build)(NetworkBuilder&, std::span<const ValueId> inputs) = nullptr;
+  /// From the logits and the inputs of the loss to a scalar. Null: the only such input has a label
+  /// per row of the logits, and the loss is the cross-entropy.
+  ValueId (*loss)(NetworkBuilder&, ValueId logits, std::span<const ValueId> inputs) = nullptr;
 };
 
 /// One row of zoo.inc. Everything else, counts included, is derived from the graph.
@@ -50,6 +54,8 @@ struct Model {
   ValueId (*build)(NetworkBuilder&, ValueId images) = nullptr;
 
   [[nodiscard]] bool reads_images() const { return numbers == nullptr; }
+  /// True if a row of the logits has one label, so that label smoothing and accuracies apply.
+  [[nodiscard]] bool classifies() const { return reads_images() || numbers->loss == nullptr; }
   /// What an example is called, in the singular.
   [[nodiscard]] std::string_view example() const {
     return reads_images() ? "image" : numbers->example;
@@ -91,9 +97,9 @@ struct NetworkOptions {
 /// What the model reads: images f32[3,S,S] and a label, or its NumberModel's inputs.
 std::vector<ExampleInput> example_inputs(const Model& model, const NetworkOptions& options);
 
-/// The whole forward network. Inputs: those of `options.batch` examples, with all labels in one
-/// axis, and step if dropout needs it. Outputs: logits and, if requested, loss, l2_loss, top_1 and
-/// top_5.
+/// The whole forward network. Inputs: those of `options.batch` examples, and step if dropout needs
+/// it; the labels of a model that classifies have one axis. Outputs: logits and, if requested,
+/// loss, l2_loss, top_1 and top_5.
 Graph build_network(const Model& model, const NetworkOptions& options);
 /// The examples that such a network computes at once: the first extent of its first input.
 std::int64_t examples_of(const Graph& network);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -37,18 +38,20 @@ void fill_row(const InputSpec& spec, std::int64_t row, std::vector<float>& drawn
   }
 }
 
-void fill_images(const InputSpec& spec, float* images, const Watch& watch) {
-  const std::int64_t rows = spec.batch * spec.height;
-  constexpr std::int64_t kRowsPerThread = 64;
+/// Calls fill(row, buffer) for each row, on a thread per `rows_per_thread` rows, up to one per
+/// processor. Each thread has its own buffer.
+template <class Fill>
+void fill_rows(std::int64_t rows, std::int64_t rows_per_thread, const Watch& watch,
+               const Fill& fill_row) {
   const auto processors = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   const std::int64_t threads =
-      std::clamp<std::int64_t>(rows / kRowsPerThread, 1, std::max<std::int64_t>(processors, 1));
+      std::clamp<std::int64_t>(rows / rows_per_thread, 1, std::max<std::int64_t>(processors, 1));
   std::atomic<std::int64_t> next{0};
   const auto fill = [&](const Watch& between) {
     std::vector<float> drawn;
     for (std::int64_t row = next++; row < rows; row = next++) {
       tell(between, row, rows);
-      fill_row(spec, row, drawn, images);
+      fill_row(row, drawn);
     }
   };
   std::vector<std::jthread> helpers;
@@ -64,14 +67,53 @@ void fill_images(const InputSpec& spec, float* images, const Watch& watch) {
   tell(watch, rows, rows);
 }
 
-/// The numbers of one input, drawn for each batch.
+void fill_images(const InputSpec& spec, float* images, const Watch& watch) {
+  constexpr std::int64_t kRowsPerThread = 64;
+  fill_rows(
+      spec.batch * spec.height, kRowsPerThread, watch,
+      [&](std::int64_t row, std::vector<float>& drawn) { fill_row(spec, row, drawn, images); });
+}
+
+/// The real numbers of one input, drawn once. Each example has its own random stream.
+class KeptNumbers {
+ public:
+  KeptNumbers(const InputSpec& spec, const ExampleInput& input,
+              const std::shared_ptr<HostAllocator>& allocator, const Watch& watch)
+      : name_(input.name),
+        per_example_(static_cast<std::size_t>(input.shape.elements())),
+        values_(allocator, static_cast<std::size_t>(spec.batch) * per_example_) {
+    const std::uint64_t seed = spec.seed ^ hash_name("synthetic " + input.name);
+    fill_rows(spec.batch, 1, watch, [&](std::int64_t example, std::vector<float>& /*drawn*/) {
+      RandomStream random(seed, static_cast<std::uint64_t>(spec.first_image + example));
+      float* const begin = values_.data() + static_cast<std::size_t>(example) * per_example_;
+      std::generate_n(begin, per_example_, [&] { return random.uniform(); });
+    });
+  }
+
+  [[nodiscard]] BatchNumbers batch() const {
+    return {.input = name_,
+            .dtype = DType::f32,
+            .values = values_.data(),
+            .per_example = per_example_,
+            .content = content_};
+  }
+
+ private:
+  std::string name_;
+  std::size_t per_example_;
+  HostArray<float> values_;
+  const ContentId content_ = ContentId::fresh();
+};
+
+/// The whole numbers of one input, drawn for each batch.
 class DrawnNumbers {
  public:
   DrawnNumbers(const InputSpec& spec, const ExampleInput& input,
                const std::shared_ptr<HostAllocator>& allocator)
       : name_(input.name),
         per_example_(static_cast<std::size_t>(input.shape.elements())),
-        bound_(static_cast<std::uint32_t>(input.bound)),
+        least_(static_cast<std::int32_t>(input.least)),
+        range_(static_cast<std::uint32_t>(input.bound - input.least)),
         first_(static_cast<std::size_t>(spec.first_image) * per_example_),
         count_(static_cast<std::size_t>(spec.batch) * per_example_),
         values_(allocator, count_),
@@ -103,13 +145,15 @@ class DrawnNumbers {
   [[nodiscard]] BatchNumbers batch() const {
     return {.input = name_, .values = values_.data(), .per_example = per_example_};
   }
+  [[nodiscard]] const std::int32_t* values() const { return values_.data(); }
 
  private:
-  std::int32_t draw() { return static_cast<std::int32_t>(random_.below(bound_)); }
+  std::int32_t draw() { return least_ + static_cast<std::int32_t>(random_.below(range_)); }
 
   std::string name_;
   std::size_t per_example_;
-  std::uint32_t bound_;
+  std::int32_t least_;
+  std::uint32_t range_;
   std::size_t first_;
   std::size_t count_;
   HostArray<std::int32_t> values_;
@@ -130,20 +174,25 @@ class SyntheticInput final : public InputSource {
     if (has_images_) {
       rows = spec.batch * spec.height;
       fill_images(spec, images_.data(), watch);
-      numbers_.emplace_back(spec, ExampleInput{.name = "labels", .bound = spec.num_classes - 1},
-                            allocator);
+      drawn_numbers_.emplace_back(
+          spec, ExampleInput{.name = "labels", .bound = spec.num_classes - 1}, allocator);
     }
     for (const ExampleInput& input : spec.numbers) {
-      numbers_.emplace_back(spec, input, allocator);
+      if (input.dtype == DType::s32) {
+        drawn_numbers_.emplace_back(spec, input, allocator);
+        batch_numbers_.push_back(drawn_numbers_.back().batch());
+      } else {
+        kept_numbers_.emplace_back(spec, input, allocator, watch);
+        batch_numbers_.push_back(kept_numbers_.back().batch());
+      }
     }
-    for (DrawnNumbers& each : numbers_) {
+    for (DrawnNumbers& each : drawn_numbers_) {
       each.skip(drawn_, [&] { tell(watch, rows, rows); });  // may end the run
-      batch_numbers_.push_back(each.batch());
     }
   }
 
   InputBatch next() override {
-    for (DrawnNumbers& each : numbers_) {
+    for (DrawnNumbers& each : drawn_numbers_) {
       each.draw_batch(static_cast<std::size_t>(global_batch_));
     }
     // Each batch contains every image.
@@ -153,7 +202,7 @@ class SyntheticInput final : public InputSource {
     InputBatch batch{.epoch = epoch, .following = {.epoch = 0, .index = drawn_}};
     if (has_images_) {
       batch.images = images_.data();
-      batch.labels = batch_numbers_.front().values;
+      batch.labels = drawn_numbers_.front().values();
       batch.content = content_;
     } else {
       batch.numbers = batch_numbers_;
@@ -170,7 +219,9 @@ class SyntheticInput final : public InputSource {
   HostArray<float> images_;
   /// Identifies the images, which are drawn once.
   const ContentId content_ = ContentId::fresh();
-  std::vector<DrawnNumbers> numbers_;
+  /// Their addresses are in `batch_numbers_`.
+  std::deque<DrawnNumbers> drawn_numbers_;
+  std::deque<KeptNumbers> kept_numbers_;
   std::vector<BatchNumbers> batch_numbers_;
   /// The examples of all processes that were drawn, also before the start.
   std::int64_t drawn_;
@@ -183,8 +234,11 @@ std::unique_ptr<InputSource> make_synthetic_input(const InputSpec& spec,
                                                   std::shared_ptr<HostAllocator> allocator,
                                                   const Watch& watch) {
   check(spec.type == SlotType::f32, "synthetic images must be f32");
-  const auto invalid = [](const ExampleInput& input) { return input.bound < 1; };
-  check(std::ranges::none_of(spec.numbers, invalid), "synthetic numbers must have a range");
+  const auto invalid = [](const ExampleInput& input) {
+    return input.dtype == DType::s32 ? input.bound <= input.least : input.dtype != DType::f32;
+  };
+  check(std::ranges::none_of(spec.numbers, invalid),
+        "synthetic numbers must be f32, or s32 with a range");
   const bool images = spec.numbers.empty();
   if (spec.batch <= 0 || (images && (spec.channels <= 0 || spec.height <= 0 || spec.width <= 0)) ||
       spec.num_classes < 2) {

@@ -117,8 +117,9 @@ std::vector<std::int32_t> numbers_of(const InputSpec& spec, std::size_t input, i
     const InputBatch batch = source->next();
     EXPECT_FALSE(batch.has_images());
     const BatchNumbers& numbers = batch.numbers[input];
-    all.insert(all.end(), numbers.values,
-               numbers.values + static_cast<std::size_t>(spec.batch) * numbers.per_example);
+    const auto* const values = static_cast<const std::int32_t*>(numbers.values);
+    all.insert(all.end(), values,
+               values + static_cast<std::size_t>(spec.batch) * numbers.per_example);
   }
   return all;
 }
@@ -148,6 +149,54 @@ TEST(SyntheticNumbers, AreThoseOfTheSameExamplesInEveryProcess) {
   part.first_image = 2;
   const auto whole = numbers_of(sequences(), 0, 1);
   EXPECT_EQ(numbers_of(part, 0, 1), std::vector(whole.begin() + 2 * 5, whole.end()));
+}
+
+TEST(SyntheticNumbers, BeginAtTheLeastNumber) {
+  InputSpec spec = sequences();
+  spec.numbers[0].least = 4;
+  const auto tokens = numbers_of(spec, 0, 20);
+  EXPECT_EQ(std::set<std::int32_t>(tokens.begin(), tokens.end()), (std::set<std::int32_t>{4, 5}));
+}
+
+/// A sequence of three real numbers and a label.
+InputSpec real_sequences() {
+  return {.batch = 4,
+          .num_classes = 6,
+          .numbers = {{.name = "features", .dtype = DType::f32, .shape = {1, 3}},
+                      {.name = "labels", .bound = 6}},
+          .seed = 7};
+}
+
+std::vector<float> features_of(const InputSpec& spec) {
+  const auto source = make_synthetic_input(spec);
+  const InputBatch batch = source->next();
+  EXPECT_EQ(batch.numbers[0].dtype, DType::f32);
+  const auto* const values = static_cast<const float*>(batch.numbers[0].values);
+  return {values, values + spec.batch * 3};
+}
+
+TEST(SyntheticNumbers, KeepRealNumbersFromZeroToOne) {
+  const auto source = make_synthetic_input(real_sequences());
+  const BatchNumbers first = source->next().numbers[0];
+  const BatchNumbers second = source->next().numbers[0];
+  EXPECT_EQ(second.values, first.values);
+  EXPECT_TRUE(second.content.same_as(first.content));
+  std::set<float> seen;
+  for (const float value : features_of(real_sequences())) {
+    EXPECT_GE(value, 0);
+    EXPECT_LT(value, 1);
+    seen.insert(value);
+  }
+  EXPECT_EQ(seen.size(), 4 * 3U);
+}
+
+TEST(SyntheticNumbers, AreTheSameRealNumbersInEveryProcess) {
+  InputSpec part = real_sequences();
+  part.batch = 2;
+  part.global_batch = 4;
+  part.first_image = 2;
+  const auto whole = features_of(real_sequences());
+  EXPECT_EQ(features_of(part), std::vector(whole.begin() + 2 * 3, whole.end()));
 }
 
 TEST(SyntheticNumbers, ContinueWhereARunEnded) {

@@ -1,10 +1,10 @@
 #include "variable_mgmt/towers/tower.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <new>
 
-#include "models/base/errors.h"
 #include "models/zoo/zoo.h"
 
 namespace bench {
@@ -20,10 +20,15 @@ Tower::Tower(const Graph& graph, Backend& backend, const ExecutorOptions& option
   const Graph& planned = executor_.graph();
   for (const ValueId id : planned.inputs()) {
     const Value& value = planned.value(id);
-    if (value.type.dtype == DType::s32 && value.name != "step") {
-      numbers_.push_back({.name = value.name,
-                          .input = executor_.input(value.name),
-                          .elements = static_cast<std::size_t>(value.type.shape.elements())});
+    constexpr std::array<std::string_view, 3> kOthers{"images", "step", "loss_scale"};
+    if (std::ranges::find(kOthers, value.name) == kOthers.end()) {
+      const auto elements = static_cast<std::size_t>(value.type.shape.elements());
+      numbers_.push_back(
+          {.name = value.name,
+           .input = executor_.input(value.name),
+           .elements = elements,
+           .dtype = value.type.dtype,
+           .wide = std::vector<double>(value.type.dtype == DType::f64 ? elements : 0)});
     }
   }
   if (const TensorType* type = find_input("images")) {
@@ -113,12 +118,27 @@ void Tower::feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
   feed_numbers("labels", labels);
 }
 
-void Tower::feed_numbers(std::string_view input, const std::int32_t* numbers) {
+void Tower::feed_numbers(std::string_view input, const void* numbers, const ContentId& content) {
   const auto found = std::ranges::find(numbers_, input, &Numbers::name);
-  if (found != numbers_.end()) {
-    executor_.feed(found->input, std::as_bytes(std::span(numbers, found->elements)));
-  } else if (input != "labels") {
-    throw InternalError(fmt::format("the network has no input {}", input));
+  if (found == numbers_.end()) {
+    return;
+  }
+  if (!found->wide.empty()) {
+    std::copy_n(static_cast<const float*>(numbers), found->elements, found->wide.begin());
+    executor_.feed(found->input, std::as_bytes(std::span(found->wide)));
+  } else {
+    executor_.feed(
+        found->input,
+        {static_cast<const std::byte*>(numbers), found->elements * size_of(found->dtype)}, content);
+  }
+}
+
+void Tower::write_numbers(const std::string& input, std::span<const float> numbers) {
+  if (find_input(input)->dtype == DType::f64) {
+    const std::vector<double> wide(numbers.begin(), numbers.end());
+    executor_.write_input(input, std::as_bytes(std::span(wide)));
+  } else {
+    executor_.write_input(input, std::as_bytes(numbers));
   }
 }
 

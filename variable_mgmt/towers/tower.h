@@ -31,9 +31,10 @@ class Tower {
   /// enqueue_run(); the last two can be recorded. feed() skips the upload of images with the same
   /// `content` as before (Executor::feed()).
   void feed(const float* images, const std::int32_t* labels, const ContentId& content = {});
-  /// Feeds whole numbers to an input of that name, as many as it has elements. Labels have no
-  /// effect if the graph does not read them.
-  void feed_numbers(std::string_view input, const std::int32_t* numbers);
+  /// Feeds numbers to an input of that name, as many as it has elements: s32, or f32 in canonical
+  /// order if the input is real. `content` is that of feed(). Numbers that the graph does not read
+  /// have no effect.
+  void feed_numbers(std::string_view input, const void* numbers, const ContentId& content = {});
   /// Feeds images as u8 pixels in NHWC, which the device normalises.
   void feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
                    const ContentId& content = {});
@@ -47,11 +48,12 @@ class Tower {
   void wait() { stream().synchronize(); }
   /// enqueue() and wait().
   void run(const float* images, const std::int32_t* labels, std::int32_t step);
-  /// Copies whole numbers into an input of that name in the executor's memory, for the following
-  /// runs; waits.
+  /// Copies numbers, as feed_numbers() takes them, into an input of that name in the executor's
+  /// memory, for the following runs; waits.
   void write_numbers(const std::string& input, std::span<const std::int32_t> numbers) {
     executor_.write_input(input, std::as_bytes(numbers));
   }
+  void write_numbers(const std::string& input, std::span<const float> numbers);
   /// run() with images in canonical order (N, C, H, W), which are copied into the executor's
   /// memory. Empty images or labels keep those that were written before.
   void run_canonical(std::span<const float> images, std::span<const std::int32_t> labels,
@@ -81,7 +83,7 @@ class Tower {
   [[nodiscard]] std::size_t elements_of_image() const {
     return image_elements_ / static_cast<std::size_t>(examples());
   }
-  /// The inputs that are fed with whole numbers: labels, tokens.
+  /// The inputs that feed_numbers() accepts: labels, tokens.
   [[nodiscard]] std::vector<std::string> number_inputs() const;
   /// The type of the graph's input of that name; null if it does not exist.
   [[nodiscard]] const TensorType* find_input(std::string_view name) const;
@@ -99,11 +101,14 @@ class Tower {
   Executor executor_;
   std::optional<Executor::Input> images_;
   std::size_t image_elements_ = 0;
-  /// An input that is fed with whole numbers.
+  /// An input that is fed with numbers.
   struct Numbers {
     std::string name;
     Executor::Input input;
     std::size_t elements = 0;
+    DType dtype = DType::s32;
+    /// The real numbers of a graph in f64.
+    std::vector<double> wide = {};
   };
   std::vector<Numbers> numbers_;
   /// The state in host memory.

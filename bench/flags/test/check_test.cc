@@ -126,15 +126,16 @@ TEST(ParseFlags, AcceptsDefaultsWrittenOut) {
 }
 
 TEST(ParseFlags, NamesTheValuesThatAreBuilt) {
-  EXPECT_EQ(refusal({"--data_name=coco"}),
-            "--data_name=coco: not built yet; use one of imagenet, cifar10, ptb, ml-20m");
+  EXPECT_EQ(
+      refusal({"--data_name=coco"}),
+      "--data_name=coco: not built yet; use one of imagenet, cifar10, librispeech, ptb, ml-20m");
 }
 
 TEST(ParseFlags, NamesAConflictBeforeAFlagThatIsNotBuilt) {
   EXPECT_EQ(
       refusal({"--eval", "--forward_only", "--data_name=coco"}),
       "--forward_only and --eval are mutually exclusive. Also: --data_name=coco: not built yet; "
-      "use one of imagenet, cifar10, ptb, ml-20m");
+      "use one of imagenet, cifar10, librispeech, ptb, ml-20m");
 }
 
 TEST(ParseFlags, AcceptsIdleValuesOfFlagsThatAreNotBuilt) {

@@ -135,7 +135,8 @@ TEST(Help, ShowsTheDefaultOfEveryFlag) {
 }
 
 TEST(Help, MarksWhatIsNotBuilt) {
-  EXPECT_THAT(entry("data_name"), HasSubstr("[built: imagenet, cifar10, ptb, ml-20m]"));
+  EXPECT_THAT(entry("data_name"),
+              HasSubstr("[built: imagenet, cifar10, librispeech, ptb, ml-20m]"));
   EXPECT_THAT(entry("xla"), HasSubstr("[not applicable: "));
   EXPECT_THAT(entry("use_tf_layers"), HasSubstr("[no effect: "));
   EXPECT_THAT(entry("batch_size"), testing::Not(HasSubstr("[")));

@@ -16,14 +16,12 @@ TEST(UnknownValue, NamesGivenAcceptedAndSimilarValues) {
 
 TEST(UnknownValue, ListsTheValuesThatAreNotBuilt) {
   EXPECT_THAT(unknown_value(*find_flag("data_name"), "mnist").what(),
-              StrEq("--data_name=mnist: unknown value; accepted: imagenet, cifar10, ptb, ml-20m "
-                    "(not built yet: "
-                    "librispeech, coco)"));
+              StrEq("--data_name=mnist: unknown value; accepted: imagenet, cifar10, "
+                    "librispeech, ptb, ml-20m (not built yet: coco)"));
   // It never suggests a value that would be refused.
   EXPECT_THAT(unknown_value(*find_flag("data_name"), "coca").what(),
-              StrEq("--data_name=coca: unknown value; accepted: imagenet, cifar10, ptb, ml-20m "
-                    "(not built yet: "
-                    "librispeech, coco)"));
+              StrEq("--data_name=coca: unknown value; accepted: imagenet, cifar10, "
+                    "librispeech, ptb, ml-20m (not built yet: coco)"));
 }
 
 TEST(UnknownValue, KnowsOtherProgramsWords) {

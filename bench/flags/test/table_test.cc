@@ -181,7 +181,7 @@ TEST(DescribeValues, PutsRefusedValuesInBrackets) {
   EXPECT_EQ(describe_values(*find_flag("job_name")),
             "none (not applicable: ps, worker, controller)");
   EXPECT_EQ(describe_values(*find_flag("data_name")),
-            "imagenet, cifar10, ptb, ml-20m (not built yet: librispeech, coco)");
+            "imagenet, cifar10, librispeech, ptb, ml-20m (not built yet: coco)");
   EXPECT_EQ(describe_values(*find_flag("server_protocol")),
             "grpc (not applicable: grpc+verbs, grpc+gdr, grpc+mpi)");
 }

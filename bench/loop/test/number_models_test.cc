@@ -131,6 +131,16 @@ TEST(LanguageModel, RefusesFlagsForImages) {
             "--model=lstm_lm: --dtype=int8 is not built for models that read no images");
 }
 
+TEST(DeepSpeech2, RefusesFlagsForACrossEntropy) {
+  for (const std::string flag : {"label_smoothing=0.1", "print_training_accuracy"}) {
+    EXPECT_THAT(usage_error([&] {
+                  resolve_settings(parse({"--model=deepspeech2", "--device=cpu", "--" + flag}));
+                }),
+                HasSubstr("is for a cross-entropy, but --model=deepspeech2 has another loss"))
+        << flag;
+  }
+}
+
 TEST(CollaborativeFiltering, RefusesANumberOfClasses) {
   EXPECT_EQ(usage_error([] {
               resolve_settings(parse({"--model=ncf", "--device=cpu", "--num_classes=3"}));

@@ -1,0 +1,148 @@
+// A small Deep Speech 2, compared with tf_cnn_benchmarks' own model on TensorFlow 2.21.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <vector>
+
+#include "kernels/onednn/onednn_backend.h"
+#include "kernels/reference/reference_backend.h"
+#include "models/passes/backward.h"
+#include "models/zoo/deepspeech2.h"
+#include "variable_mgmt/towers/tower.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t kExamples = 2;
+constexpr DeepSpeech2Size kSmall{.windows = 60, .characters = 8, .layers = 2, .units = 16};
+constexpr Model kModel{.name = "small",
+                       .printed_name = "small",
+                       .dataset = "librispeech",
+                       .numbers = &kDeepSpeech2Of<kSmall>,
+                       .num_classes = 29};
+
+/// What the original computes in f32 from the values that filled() gives, with two changes. Batch
+/// norm is not fused, because TensorFlow's fused kernel raises the epsilon to 1.001e-5. The 1e-7
+/// that the original adds to each probability is 0.
+constexpr double kLoss = 41.0604057;
+constexpr double kLogitsNorm = 39.7819739;
+struct Gradient {
+  std::string_view variable;
+  double norm = 0;
+  /// The sum of the elements, each times cos(0.61 i).
+  double sum = 0;
+};
+constexpr std::array<Gradient, 18> kGradients{{
+    {"conv0.weight", 387.42, -7.504928},
+    {"conv0/batch_norm.weight", 3.323654, 0.3528521},
+    {"conv0/batch_norm.bias", 5.786164, -1.043744},
+    {"conv1.weight", 1347.441, 309.2146},
+    {"conv1/batch_norm.weight", 3.070895, -0.4526789},
+    {"conv1/batch_norm.bias", 1.970468, -0.7034732},
+    {"rnn0.weight_ih", 270.6306, 30.52646},
+    {"rnn0.weight_hh", 7.397431, -0.5499202},
+    {"rnn0.bias_ih", 7.578599, 5.408751},
+    {"rnn1/batch_norm.weight", 3.60647, -0.2135653},
+    {"rnn1/batch_norm.bias", 1.577157, 0.7806495},
+    {"rnn1.weight_ih", 50.33065, 1.464531},
+    {"rnn1.weight_hh", 9.677508, 4.998015},
+    {"rnn1.bias_ih", 4.983928, 5.667132},
+    {"batch_norm.weight", 3.394444, 0.4089747},
+    {"batch_norm.bias", 1.311646, 0.831761},
+    {"fc.weight", 14.57847, -12.04234},
+    {"fc.bias", 4.636984, 0.173974},
+}};
+
+/// The size of a variable's values around their mean.
+double scale_of(std::string_view name) {
+  static const std::map<std::string_view, double> kScales{
+      {"conv0.weight", .05},  {"conv1.weight", .02},  {"rnn0.weight_ih", .03},
+      {"rnn0.weight_hh", .2}, {"rnn1.weight_ih", .2}, {"rnn1.weight_hh", .2},
+      {"fc.weight", .3}};
+  const auto found = kScales.find(name);
+  return found == kScales.end() ? .1 : found->second;
+}
+
+/// Values without randomness: trained variable k has mean + scale * sin(1 + 0.37 i + k).
+InitialValues filled(const Graph& graph) {
+  InitialValues values;
+  int number = 0;
+  for (const Variable& variable : graph.variables()) {
+    const std::string& name = graph.value(variable.value).name;
+    std::vector<float>& elements = values[name];
+    elements.resize(static_cast<std::size_t>(graph.shape(variable.value).elements()));
+    if (!variable.trainable()) {
+      continue;
+    }
+    const double mean = variable.role == VariableRole::scale ? 1 : 0;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      elements[i] = static_cast<float>(
+          mean + scale_of(name) * std::sin(1 + 0.37 * static_cast<double>(i) + number));
+    }
+    ++number;
+  }
+  return values;
+}
+
+void write_inputs(Tower& tower) {
+  std::vector<float> features;
+  std::vector<std::int32_t> labels;
+  for (int n = 0; n < kExamples; ++n) {
+    for (std::int64_t i = 0; i < kSmall.windows * 161; ++i) {
+      features.push_back(
+          static_cast<float>(0.5 + 0.5 * std::sin(0.1 * static_cast<double>(i) + n)));
+    }
+    for (int i = 0; i < kSmall.characters; ++i) {
+      labels.push_back((7 * i + 3 * n) % 28);
+    }
+  }
+  tower.write_numbers("features", features);
+  tower.write_numbers("labels", labels);
+  tower.write_numbers("label_counts", std::vector<std::int32_t>(kExamples, kSmall.characters));
+  tower.write_numbers("frames", std::vector<std::int32_t>(kExamples, kSmall.windows / 4));
+}
+
+double norm_of(const std::vector<float>& values) {
+  double squares = 0;
+  for (const float value : values) {
+    squares += double{value} * double{value};
+  }
+  return std::sqrt(squares);
+}
+
+void expect_the_originals_numbers(Backend& backend, DType dtype, const ExecutorOptions& options) {
+  const Graph network = build_network(kModel, {.batch = kExamples, .dtype = dtype});
+  Tower tower(add_backward(network, "loss"), backend, options, filled(network));
+  write_inputs(tower);
+  tower.run_canonical({}, {}, 0);
+  Executor& executor = tower.executor();
+  EXPECT_NEAR(executor.read_scalar("loss"), kLoss, 1e-4);
+  EXPECT_NEAR(norm_of(executor.read_output_as_floats("logits")), kLogitsNorm, 1e-4);
+  for (const Gradient& expected : kGradients) {
+    const std::vector<float> gradient = executor.read_gradient(std::string(expected.variable));
+    double sum = 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      sum += double{gradient[i]} * std::cos(0.61 * static_cast<double>(i));
+    }
+    const double tolerance = 1e-4 * expected.norm;
+    EXPECT_NEAR(norm_of(gradient), expected.norm, tolerance) << expected.variable;
+    EXPECT_NEAR(sum, expected.sum, 2 * tolerance) << expected.variable;
+  }
+}
+
+TEST(DeepSpeech2, HasTheLossAndTheGradientsOfTheOriginal) {
+  expect_the_originals_numbers(*make_reference_backend(), DType::f64, {});
+}
+
+TEST(DeepSpeech2, HasTheOriginalsNumbersOnACpuInEitherLayout) {
+  const auto backend = make_onednn_backend({.processors = {0, 1}, .pin = false});
+  for (const DataFormat format : {DataFormat::nchw, DataFormat::nhwc}) {
+    expect_the_originals_numbers(*backend, DType::f32, {.format = format});
+  }
+}
+
+}  // namespace
+}  // namespace bench
