@@ -20,7 +20,6 @@ struct OtherModel {
 };
 constexpr std::array kOtherModels = {
     OtherModel{.name = "ssd300", .kind = "finds objects"},
-    OtherModel{.name = "deepspeech2", .kind = "recognises speech"},
 };
 
 const OtherModel* find_other_model(std::string_view name) {

@@ -12,7 +12,7 @@ std::int32_t first_label(const Workload& workload) {
 
 namespace {
 
-/// The inputs of a model that reads no images; f32 where the network computes in f64.
+/// The inputs of a model that reads no images. Real numbers are f32; a tower widens them for f64.
 std::vector<ExampleInput> numbers_of(const Workload& workload) {
   return workload.model->reads_images()
              ? std::vector<ExampleInput>()

@@ -246,6 +246,13 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const To
 }
 
 std::size_t image_elements(const Workload& workload) {
+  if (!workload.model->reads_images()) {
+    std::int64_t elements = 0;
+    for (const ExampleInput& input : example_inputs(*workload.model, {})) {
+      elements += input.shape.elements();
+    }
+    return static_cast<std::size_t>(elements);
+  }
   const std::int64_t size = workload.image_size;
   return static_cast<std::size_t>(workload.dataset->channels * size * size);
 }

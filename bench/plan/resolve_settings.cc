@@ -76,9 +76,9 @@ void check_flags_without_images(const Flags& flags, const Model& model, bool eva
   }
   if (!model.classifies()) {
     const auto refuse_loss = [&](std::string_view flag) {
-      throw UsageError(fmt::format(
-          "--{} is for a cross-entropy, but --model={} has another loss; omit this flag", flag,
-          model.name));
+      throw UsageError(
+          fmt::format("--{} needs a cross-entropy loss, but --model={} has another; omit this flag",
+                      flag, model.name));
     };
     if (flags.label_smoothing > 0) {
       refuse_loss("label_smoothing");

@@ -56,12 +56,15 @@ class StepTensors {
     }
   }
 
-  /// Adds the inputs of the first `examples` examples.
-  void add_numbers(std::span<const BatchNumbers> numbers, std::int64_t examples) {
+  /// Adds the tower's inputs, those of the first examples of the batch.
+  void add_numbers(std::span<const BatchNumbers> numbers, const Tower& tower) {
     for (const BatchNumbers& each : numbers) {
-      const auto per_example = static_cast<std::int64_t>(each.per_example);
-      const auto bytes = each.bytes(0, static_cast<std::size_t>(examples));
-      add(std::string(each.input), {.dtype = each.dtype, .shape = {examples, per_example}},
+      const TensorType* const type = tower.find_input(each.input);
+      if (type == nullptr) {
+        continue;
+      }
+      const auto bytes = each.bytes(0, static_cast<std::size_t>(tower.examples()));
+      add(std::string(each.input), {.dtype = each.dtype, .shape = type->shape},
           {bytes.begin(), bytes.end()});
     }
   }
@@ -106,7 +109,7 @@ void dump_first_step(const Workload& workload, const RunTensorFiles& files, Towe
   tower.wait();
   tell(watch, 1, 1);
   StepTensors step(tower.executor());
-  step.add_numbers(batch.numbers, tower.examples());
+  step.add_numbers(batch.numbers, tower);
   step.add_output("logits");
   if (workload.training()) {
     step.add_output("loss");

@@ -8,7 +8,7 @@
 namespace bench {
 
 /// Runs the first step on a batch without an update. Writes its tensors in canonical order: the
-/// inputs by name if they are whole numbers, and `logits`. When training, also `loss` (without the
+/// inputs by name, except images, and `logits`. When training, also `loss` (without the
 /// L2 term), `total_loss` (with it), and `grad/<variable>`. The latter is the derivative of `loss`
 /// by a trained variable. Calls `watch` for the step before writing. Throws WriteError.
 void dump_first_step(const Workload& workload, const RunTensorFiles& files, Tower& tower,

@@ -6,6 +6,7 @@
 #include "models/ops/conv2d.h"
 #include "models/ops/fully_connected.h"
 #include "models/ops/loss.h"
+#include "models/ops/rnn.h"
 
 namespace bench {
 namespace {
@@ -139,6 +140,23 @@ bool makes_opaque(const Graph& graph, const Node& node) {
                      [&](ValueId id) { return graph.type(id).opaque; });
 }
 
+namespace {
+
+/// What the reference keeps of all steps of one direction of a recurrent layer.
+std::int64_t states_bytes(const Graph& graph, const Node& node) {
+  if (node.op != &kRnn && node.op != &kRnnBackward) {
+    return 0;
+  }
+  const std::size_t first = node.op == &kRnn ? 0 : 1;
+  const Shape& x = graph.shape(node.inputs[first]);
+  const Shape& weights = graph.shape(node.inputs[first + 1]);
+  // Per unit: five values for each gate, and states.
+  const std::int64_t values = 5 * weights[1] + 6;
+  return x[0] * x[1] * weights[2] * values * static_cast<std::int64_t>(sizeof(double));
+}
+
+}  // namespace
+
 PlanCheckMemory plan_check_memory(const Graph& graph, int threads) {
   // Patches and Eigen's blocks.
   constexpr std::size_t kBytesPerThread = std::size_t{4} << 20;
@@ -157,7 +175,7 @@ PlanCheckMemory plan_check_memory(const Graph& graph, int threads) {
     // On a GPU, the inputs of another copy of the images may be needed.
     const bool halves = std::ranges::any_of(
         node.inputs, [&](ValueId input) { return is_half(graph.type(input).dtype); });
-    return (halves ? 2 : 1) * (kNarrow + kWide) * read(node) +
+    return states_bytes(graph, node) + (halves ? 2 : 1) * (kNarrow + kWide) * read(node) +
            (kNarrow + parts * kWide) *
                elements_of(graph, node.outputs, picks_of(graph, node).outputs);
   };

@@ -25,6 +25,12 @@ double draw_one(const InputFill& fill, RandomStream& random) {
       return random.below(2 * static_cast<std::uint32_t>(fill.scale) + 1) - fill.scale;
     case InputFill::Kind::labels:
       return random.below(static_cast<std::uint32_t>(fill.scale));
+    case InputFill::Kind::mostly_background: {
+      constexpr std::uint32_t kOneOf = 5;
+      return random.below(kOneOf) > 0
+                 ? 0
+                 : 1 + random.below(static_cast<std::uint32_t>(fill.scale) - 1);
+    }
     case InputFill::Kind::constant:
     case InputFill::Kind::distinct:
       break;

@@ -31,6 +31,8 @@ struct InputFill {
     distinct,
     /// Whole numbers in [0, scale): labels.
     labels,
+    /// The same, but 0, the class of most anchors in an image, has a probability of 4 in 5.
+    mostly_background,
     /// mean everywhere.
     constant,
   };
@@ -58,6 +60,8 @@ struct KernelCase {
   std::vector<InputFill> fills = {};
   /// Positions of the inputs that a model would hold as variables.
   std::vector<std::size_t> weights = {};
+  /// Positions of the floating inputs that receive no gradient.
+  std::vector<std::size_t> constants = {};
   /// True if every correct implementation gives the same numbers: sums are exact, or one rounding
   /// of the true result.
   bool exact = false;

@@ -21,6 +21,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/join_rows.cc
     cpu/loss.cc
     cpu/lrn.cc
+    cpu/multibox_loss.cc
     cpu/optimizer.cc
     cpu/peak.cc
     cpu/spatial_mean.cc
@@ -59,6 +60,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/loss.h
     cpu/lrn.h
     cpu/lrn_slab.h
+    cpu/multibox_loss.h
     cpu/optimizer.h
     cpu/peak.h
     cpu/spatial_mean.h
@@ -91,6 +93,7 @@ bench_test(cpu_kernels_test SEPARATE LONG LABELS quick
     cpu/test/kernel_test.cc
     cpu/test/loss_test.cc
     cpu/test/lrn_test.cc
+    cpu/test/multibox_loss_test.cc
     cpu/test/optimizer_test.cc
     cpu/test/peak_test.cc
     cpu/test/thread_team_test.cc

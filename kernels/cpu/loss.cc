@@ -145,6 +145,14 @@ double softmax_cross_entropy(ThreadTeam& team, const SoftmaxCrossEntropy& args) 
   return args.attributes.weight * total / static_cast<double>(args.rows);
 }
 
+double softmax_cross_entropy_of_row(const float* logits, std::int64_t classes, std::int32_t label,
+                                    float* probabilities) {
+  constexpr double kNoSmoothing = 0;
+  return HWY_DYNAMIC_DISPATCH(softmax_row)(logits, static_cast<std::size_t>(classes),
+                                           static_cast<std::size_t>(label), kNoSmoothing,
+                                           probabilities);
+}
+
 void softmax_cross_entropy_backward(ThreadTeam& team, const SoftmaxCrossEntropyBackward& args) {
   check_labels(args.labels, args.rows, args.classes);
   const auto factor =

@@ -24,6 +24,11 @@ struct SoftmaxCrossEntropy {
 };
 double softmax_cross_entropy(ThreadTeam& team, const SoftmaxCrossEntropy& args);
 
+/// Writes the probabilities of one row, which may be the logits, and returns its cross-entropy; on
+/// the calling thread. The label must be one of the classes.
+double softmax_cross_entropy_of_row(const float* logits, std::int64_t classes, std::int32_t label,
+                                    float* probabilities);
+
 /// dlogits = weight * (probabilities - target) * dloss / rows. May be in place. Labels as above.
 struct SoftmaxCrossEntropyBackward {
   SoftmaxCrossEntropyAttributes attributes = {};

@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/ctc_loss.h"
 #include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/multibox_loss.h"
 #include "kernels/onednn/vector_kernel.h"
 #include "models/ops/loss.h"
 
@@ -83,6 +84,47 @@ std::vector<Candidate> ctc_loss_backward(Context& context, const Graph& graph, c
                                                       .x = launch.floats_in(0),
                                                       .factor = *launch.floats_in(1),
                                                       .y = launch.floats_out(0)});
+                           })};
+}
+
+std::vector<Candidate> multibox_loss(Context& context, const Graph& graph, const Node& node,
+                                     DataFormat /*format*/) {
+  const Shape scores = graph.shape(node.inputs[1]);
+  const cpu::MultiboxLoss problem{
+      .examples = scores[0], .anchors = scores[1], .score_count = scores[2]};
+  Candidate candidate = vector_candidate(
+      context, graph, node, {row_major(3), row_major(3), row_major(3), row_major(2)},
+      {scalar(), row_major(3), row_major(3)}, [problem](const Launch& launch) {
+        cpu::MultiboxLoss args = problem;
+        args.offsets = launch.floats_in(0);
+        args.scores = launch.floats_in(1);
+        args.target_offsets = launch.floats_in(2);
+        args.classes = launch.inputs[3].as<const std::int32_t>();
+        args.doffsets = launch.floats_out(1);
+        args.dscores = launch.floats_out(2);
+        args.workspace = launch.workspace;
+        *launch.floats_out(0) = static_cast<float>(cpu::multibox_loss(launch.team, args));
+      });
+  candidate.workspace_bytes = cpu::multibox_workspace_bytes(problem);
+  return {candidate};
+}
+
+std::vector<Candidate> multibox_loss_backward(Context& context, const Graph& graph,
+                                              const Node& node, DataFormat /*format*/) {
+  const auto elements = [&](std::size_t input) {
+    return graph.shape(node.inputs[input]).elements();
+  };
+  return {vector_candidate(context, graph, node, {row_major(3), row_major(3), scalar()},
+                           {row_major(3), row_major(3)},
+                           [offsets = elements(0), scores = elements(1)](const Launch& launch) {
+                             const auto scale = [&](int position, std::int64_t count) {
+                               cpu::scale(launch.team, {.count = count,
+                                                        .x = launch.floats_in(position),
+                                                        .factor = *launch.floats_in(2),
+                                                        .y = launch.floats_out(position)});
+                             };
+                             scale(0, offsets);
+                             scale(1, scores);
                            })};
 }
 

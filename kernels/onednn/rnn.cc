@@ -227,23 +227,25 @@ bool is_used(const Graph& graph, ValueId value) {
 
 Layout workspace_layout() { return Layout("rnn workspace"); }
 
-}  // namespace
-
-Support supports_rnn(const Graph& graph, const Node& node) {
-  const bool backward = node.op == &kRnnBackward;
-  if (node.attributes.as<RnnAttributes>().lengths) {
-    return {.yes = false, .why_not = "onednn has no rnn for sequences of different lengths"};
+/// The time to read the weights in each step, which large ones need: caches do not hold them. The
+/// primitive for inference reads all of them; the one for training multiplies the inputs of all
+/// steps at once.
+double weights_seconds(const Context& context, const Graph& graph, const Node& node,
+                       bool training) {
+  std::int64_t elements = graph.shape(node.inputs[2]).elements();
+  if (!training) {
+    elements += graph.shape(node.inputs[1]).elements();
   }
-  if (graph.type(node.inputs[backward ? 1 : 0]).dtype == DType::f16) {
-    return {.yes = false, .why_not = "onednn has no rnn in f16"};
-  }
-  return {};
+  const std::int64_t steps = graph.shape(node.inputs[0])[0];
+  return memory_seconds(
+      context,
+      steps * elements * static_cast<std::int64_t>(size_of(graph.type(node.inputs[1]).dtype)));
 }
 
-std::vector<Candidate> rnn(Context& context, const Graph& graph, const Node& node,
-                           DataFormat /*format*/) {
+/// The candidate with the primitive for training or for inference, if oneDNN has it.
+std::vector<Candidate> forward_candidate(Context& context, const Graph& graph, const Node& node,
+                                         bool training) {
   const RnnLayer layer(graph, node, 0);
-  const bool training = is_used(graph, node.outputs[1]);
   const PrimitiveDesc desc = rnn_forward_primitive(context, layer, training);
   if (!desc) {
     return {};
@@ -275,12 +277,36 @@ std::vector<Candidate> rnn(Context& context, const Graph& graph, const Node& nod
   candidate.outputs = {row_major(3), workspace_layout()};
   candidate.opaque_bytes = {0, training ? desc_of(desc, DNNL_ARG_WORKSPACE).get_size() : 0};
   candidate.workspace_bytes = parts.bytes;
-  candidate.seconds = rnn_seconds(context, graph, node, candidate.implementation);
+  candidate.seconds = std::max(rnn_seconds(context, graph, node, candidate.implementation),
+                               weights_seconds(context, graph, node, training));
   candidate.make = [layer, parts,
                     make = make_primitive(context.engine, desc, std::move(arguments))] {
     return std::make_unique<RnnForward>(layer, make(), parts);
   };
   return {candidate};
+}
+
+}  // namespace
+
+Support supports_rnn(const Graph& graph, const Node& node) {
+  const bool backward = node.op == &kRnnBackward;
+  if (node.attributes.as<RnnAttributes>().lengths) {
+    return {.yes = false, .why_not = "onednn has no rnn for sequences of different lengths"};
+  }
+  if (graph.type(node.inputs[backward ? 1 : 0]).dtype == DType::f16) {
+    return {.yes = false, .why_not = "onednn has no rnn in f16"};
+  }
+  return {};
+}
+
+std::vector<Candidate> rnn(Context& context, const Graph& graph, const Node& node,
+                           DataFormat /*format*/) {
+  std::vector<Candidate> candidates = forward_candidate(context, graph, node, /*training=*/true);
+  if (!is_used(graph, node.outputs[1])) {
+    const auto inference = forward_candidate(context, graph, node, /*training=*/false);
+    candidates.insert(candidates.begin(), inference.begin(), inference.end());
+  }
+  return candidates;
 }
 
 std::vector<Candidate> rnn_backward(Context& context, const Graph& graph, const Node& node,

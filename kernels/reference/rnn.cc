@@ -1,7 +1,6 @@
 #include "models/ops/rnn.h"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "kernels/reference/operations.h"
@@ -113,9 +112,15 @@ void finish_gru(const Layer& layer, std::int64_t direction, const Rows& given, S
 }
 
 /// `given` is w_x x + b_x of the step.
-Step advance(const Layer& layer, std::int64_t direction, const Rows& given, State before) {
+Step advance(const Layer& layer, std::int64_t direction, const Rows& given, State before,
+             const Crew& crew) {
   Step step{.before = std::move(before), .gates = {}, .hidden = {}, .after = {}};
-  step.hidden = step.before.h * layer.of(layer.w_h, direction).transpose();
+  step.hidden.resize(layer.batch, layer.gates * layer.units);
+  crew.for_each(layer.gates, [&](std::int64_t gate, double*) {
+    layer.gate(step.hidden, gate).noalias() =
+        step.before.h *
+        layer.of(layer.w_h, direction).middleRows(gate * layer.units, layer.units).transpose();
+  });
   if (layer.b_h != nullptr) {
     step.hidden.rowwise() += layer.bias_of(*layer.b_h, direction).row(0);
   }
@@ -170,13 +175,14 @@ Rows given_of(const Layer& layer, std::int64_t direction, const Crew& crew) {
 }
 
 /// All steps of a direction, in the order in which they are computed.
-std::vector<Step> run_forward(const Layer& layer, std::int64_t direction, const Rows& given) {
+std::vector<Step> run_forward(const Layer& layer, std::int64_t direction, const Crew& crew) {
+  const Rows given = given_of(layer, direction, crew);
   std::vector<Step> steps;
   State state{.h = Rows::Zero(layer.batch, layer.units), .c = Rows::Zero(layer.batch, layer.units)};
   for (std::int64_t i = 0; i < layer.steps; ++i) {
     const std::int64_t t = layer.step(direction, i);
     steps.push_back(
-        advance(layer, direction, given.middleRows(t * layer.batch, layer.batch), state));
+        advance(layer, direction, given.middleRows(t * layer.batch, layer.batch), state, crew));
     for (std::int64_t n = 0; n < layer.batch; ++n) {
       if (layer.active(t, n)) {
         state.h.row(n) = steps.back().after.h.row(n);
@@ -281,7 +287,7 @@ struct SequenceGradient {
         states(given.rows(), layer.units),
         reset_states(candidate ? given.rows() : 0, layer.units) {}
 
-  /// Those of w_x x + b_x, and of w_h h + b_h.
+  /// The gradients of w_x x + b_x, and of w_h h + b_h.
   Rows given;
   Rows hidden;
   Rows states;
@@ -295,8 +301,8 @@ std::int64_t plain_rows(const Layer& layer) {
 }
 
 SequenceGradient run_backward(const Layer& layer, std::int64_t direction, const Tensor& dy,
-                              const Rows& given) {
-  std::vector<Step> steps = run_forward(layer, direction, given);
+                              const Crew& crew) {
+  std::vector<Step> steps = run_forward(layer, direction, crew);
   const auto w_h = layer.of(layer.w_h, direction);
   const bool reset_before = layer.cell == RnnCell::gru_reset_before;
   const std::int64_t plain = plain_rows(layer);
@@ -392,13 +398,8 @@ Operation rnn(const Graph& graph, const Node& node) {
       .compute =
           [attributes](std::span<const Tensor> in, std::span<const Tensor> out, const Crew& crew) {
             const Layer layer(attributes, in);
-            std::vector<Rows> given;
             for (std::int64_t direction = 0; direction < layer.directions; ++direction) {
-              given.push_back(given_of(layer, direction, crew));
-            }
-            crew.for_each(layer.directions, [&](std::int64_t direction, double*) {
-              const std::vector<Step> steps =
-                  run_forward(layer, direction, given[static_cast<std::size_t>(direction)]);
+              const std::vector<Step> steps = run_forward(layer, direction, crew);
               for (std::int64_t i = 0; i < layer.steps; ++i) {
                 const std::int64_t t = layer.step(direction, i);
                 auto y = layer.at(out[0], t).middleCols(direction * layer.units, layer.units);
@@ -409,7 +410,7 @@ Operation rnn(const Graph& graph, const Node& node) {
                   }
                 }
               }
-            });
+            }
             // The backward computes the steps again.
             out[1].array().setZero();
           },
@@ -427,18 +428,9 @@ Operation rnn_backward(const Graph& graph, const Node& node) {
                                          .w_h = out[2],
                                          .b_x = out[3],
                                          .b_h = attributes.hidden_bias ? &out[4] : nullptr};
-            std::vector<Rows> given;
             for (std::int64_t direction = 0; direction < layer.directions; ++direction) {
-              given.push_back(given_of(layer, direction, crew));
-            }
-            std::vector<std::optional<SequenceGradient>> all(given.size());
-            crew.for_each(layer.directions, [&](std::int64_t direction, double*) {
-              const auto at = static_cast<std::size_t>(direction);
-              all[at] = run_backward(layer, direction, in[0], given[at]);
-            });
-            for (std::int64_t direction = 0; direction < layer.directions; ++direction) {
-              write_gradients(layer, direction, *all[static_cast<std::size_t>(direction)], gradient,
-                              crew);
+              const SequenceGradient all = run_backward(layer, direction, in[0], crew);
+              write_gradients(layer, direction, all, gradient, crew);
             }
           },
       .scratch_elements = scratch_of(graph, node, 1)};

@@ -123,10 +123,14 @@ std::vector<ValueId> add_case_inputs(Graph& graph, const KernelCase& kernel_case
 }
 
 /// `inputs` are the values that the node reads, before casts.
-void add_case_gradients(Graph& graph, const Node& node, std::span<const ValueId> inputs) {
+void add_case_gradients(Graph& graph, const Node& node, std::span<const ValueId> inputs,
+                        std::span<const std::size_t> constants) {
   std::vector<ValueId> douts(node.outputs.size());
   douts[0] = graph.add_input("dout0", graph.type(node.outputs[0]));
-  const auto wanted = [&](std::size_t i) { return is_floating(graph.type(node.inputs[i]).dtype); };
+  const auto wanted = [&](std::size_t i) {
+    return is_floating(graph.type(node.inputs[i]).dtype) &&
+           std::ranges::find(constants, i) == constants.end();
+  };
   GradientContext context{
       .graph = graph, .node = node, .output_gradients = douts, .wanted = wanted};
   const auto gradients = node.op->gradient(context);
@@ -223,7 +227,7 @@ Graph case_graph(const KernelCase& kernel_case, const CaseOptions& options) {
   }
   if (options.gradients && kernel_case.gradients && node.op->gradient != nullptr &&
       is_floating(graph.type(node.outputs[0]).dtype)) {
-    add_case_gradients(graph, node, inputs);
+    add_case_gradients(graph, node, inputs, kernel_case.constants);
   }
   return graph;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "models/base/errors.h"
 #include "models/base/philox.h"
 #include "models/ir/op.h"
 #include "models/ops/add.h"
@@ -258,6 +259,7 @@ ValueId NetworkBuilder::embedding(const std::string& path, ValueId ids, const Em
 }
 
 ValueId NetworkBuilder::rnn(const std::string& path, ValueId x, const RnnSpec& spec) {
+  check(!spec.attributes.lengths, "a builder's sequences have equal lengths");
   const DType dtype = graph_.type(x).dtype;
   const std::int64_t inputs = shape(x)[2];
   const std::int64_t gates = gates_of(spec.attributes.cell);

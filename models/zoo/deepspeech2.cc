@@ -6,10 +6,8 @@ namespace bench {
 namespace {
 
 constexpr std::int64_t kFrequencies = 161;
-/// A space, the letters, an apostrophe, a hyphen and, last, the blank.
-constexpr std::int64_t kClasses = 29;
 
-/// The frames of the text, after two convolutions with a stride of 2.
+/// The number of frames after two convolutions with a stride of 2.
 std::int64_t frames_of(std::int64_t windows) {
   const auto halved = [](std::int64_t count) { return (count + 1) / 2; };
   return halved(halved(windows));
@@ -39,10 +37,11 @@ ValueId convolve(NetworkBuilder& net, ValueId x, const WindowSpec& window) {
 
 }  // namespace
 
-std::vector<ExampleInput> deepspeech2_inputs(const DeepSpeech2Size& size) {
+std::vector<ExampleInput> deepspeech2_inputs(const DeepSpeech2Size& size,
+                                             std::int64_t num_classes) {
   const std::int64_t frames = frames_of(size.windows);
   return {{.name = "features", .dtype = DType::f32, .shape = {1, size.windows, kFrequencies}},
-          {.name = "labels", .shape = {size.characters}, .bound = kClasses - 1},
+          {.name = "labels", .shape = {size.characters}, .bound = num_classes - 1},
           {.name = "label_counts", .least = size.characters, .bound = size.characters + 1},
           {.name = "frames", .least = frames, .bound = frames + 1}};
 }
@@ -77,10 +76,10 @@ ValueId build_deepspeech2(NetworkBuilder& net, ValueId features, const DeepSpeec
   x = normalize_sequence(net, "batch_norm", x);
   const Shape states = net.shape(x);
   x = net.reshape("rows", x, {states[0] * states[1], states[2]});
-  x = net.fully_connected("fc", x, {.outputs = kClasses, .initial = glorot_uniform});
-  x = net.reshape("steps", x, {states[0], states[1], kClasses});
+  x = net.fully_connected("fc", x, {.outputs = net.num_classes(), .initial = glorot_uniform});
+  x = net.reshape("steps", x, {states[0], states[1], net.num_classes()});
   x = net.swap_axes("batch_major", x);
-  return net.reshape("logits", x, {states[1] * states[0], kClasses});
+  return net.reshape("logits", x, {states[1] * states[0], net.num_classes()});
 }
 
 ValueId deepspeech2_loss(NetworkBuilder& net, ValueId logits, std::span<const ValueId> inputs) {

@@ -16,7 +16,8 @@ struct DeepSpeech2Size {
   std::int64_t units = 800;
 };
 
-std::vector<ExampleInput> deepspeech2_inputs(const DeepSpeech2Size& size);
+/// The 29 classes are a space, the letters, an apostrophe, a hyphen and, last, the blank.
+std::vector<ExampleInput> deepspeech2_inputs(const DeepSpeech2Size& size, std::int64_t num_classes);
 /// Amodei et al., arXiv:1512.02595, as in tf_cnn_benchmarks: two convolutions over windows and
 /// frequencies, bidirectional recurrent layers, and a class per character and the blank. Inputs:
 /// features[N,1,windows,161].
@@ -28,7 +29,7 @@ template <DeepSpeech2Size kSize>
 inline constexpr NumberModel kDeepSpeech2Of{
     .example = "utterance",
     .unit = {.name = "examples"},
-    .inputs = [](std::int64_t) { return deepspeech2_inputs(kSize); },
+    .inputs = [](std::int64_t num_classes) { return deepspeech2_inputs(kSize, num_classes); },
     .loss_inputs = 3,
     .build =
         [](NetworkBuilder& net, std::span<const ValueId> inputs) {

@@ -15,6 +15,28 @@ namespace {
 
 constexpr std::int64_t kImageChannels = 3;
 
+struct Classified {
+  ValueId logits;
+  const NetworkBuilder::AuxLogits& aux;
+  ValueId labels;
+};
+
+/// The loss with that of the auxiliary logits, if any.
+ValueId add_cross_entropy(Graph& graph, const NetworkOptions& options, const Classified& of) {
+  const auto cross_entropy = [&](const char* name, ValueId logits, double weight) {
+    return graph.add_node(
+        kSoftmaxCrossEntropy, name,
+        SoftmaxCrossEntropyAttributes{.label_smoothing = options.label_smoothing, .weight = weight},
+        {logits, of.labels})[0];
+  };
+  const ValueId loss = cross_entropy("loss", of.logits, 1);
+  if (!of.aux.logits.valid()) {
+    return loss;
+  }
+  const ValueId aux_loss = cross_entropy("aux_loss", of.aux.logits, of.aux.weight);
+  return graph.add_node(kAdd, "loss_sum", {}, {loss, aux_loss})[0];
+}
+
 }  // namespace
 
 #define BENCH_MODEL(name, printed, dataset, size, batch, classes, rate, build) \
@@ -105,26 +127,16 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
   }
   ValueId loss;
   ValueId labels;
-  if (!model.classifies()) {
-    check(!options.accuracies && options.label_smoothing == 0, "only classes have accuracies");
-    loss = model.numbers->loss(builder, logits, add_inputs(std::span(inputs).last(for_loss)));
-  } else {
+  if (model.classifies()) {
     const ExampleInput& labelled = inputs.back();
     labels = graph.add_input(labelled.name, {.dtype = labelled.dtype,
                                              .shape = {options.batch * labelled.shape.elements()}});
-  }
-  if (options.training && model.classifies()) {
-    const auto cross_entropy = [&](const char* name, ValueId of, double weight) {
-      return graph.add_node(kSoftmaxCrossEntropy, name,
-                            SoftmaxCrossEntropyAttributes{
-                                .label_smoothing = options.label_smoothing, .weight = weight},
-                            {of, labels})[0];
-    };
-    loss = cross_entropy("loss", logits, 1);
-    if (aux.logits.valid()) {
-      const ValueId aux_loss = cross_entropy("aux_loss", aux.logits, aux.weight);
-      loss = graph.add_node(kAdd, "loss_sum", {}, {loss, aux_loss})[0];
+    if (options.training) {
+      loss = add_cross_entropy(graph, options, {logits, aux, labels});
     }
+  } else {
+    check(!options.accuracies && options.label_smoothing == 0, "only classes have accuracies");
+    loss = model.numbers->loss(builder, logits, add_inputs(std::span(inputs).last(for_loss)));
   }
   if (options.training) {
     graph.set_output("loss", loss);

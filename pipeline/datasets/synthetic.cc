@@ -39,27 +39,27 @@ void fill_row(const InputSpec& spec, std::int64_t row, std::vector<float>& drawn
 }
 
 /// Calls fill(row, buffer) for each row, on a thread per `rows_per_thread` rows, up to one per
-/// processor. Each thread has its own buffer.
+/// processor. Each thread has its own buffer, empty at first.
 template <class Fill>
 void fill_rows(std::int64_t rows, std::int64_t rows_per_thread, const Watch& watch,
-               const Fill& fill_row) {
+               const Fill& fill) {
   const auto processors = static_cast<std::int64_t>(std::thread::hardware_concurrency());
   const std::int64_t threads =
       std::clamp<std::int64_t>(rows / rows_per_thread, 1, std::max<std::int64_t>(processors, 1));
   std::atomic<std::int64_t> next{0};
-  const auto fill = [&](const Watch& between) {
+  const auto fill_some = [&](const Watch& between) {
     std::vector<float> drawn;
     for (std::int64_t row = next++; row < rows; row = next++) {
       tell(between, row, rows);
-      fill_row(row, drawn);
+      fill(row, drawn);
     }
   };
   std::vector<std::jthread> helpers;
   for (std::int64_t i = 1; i < threads; ++i) {
-    helpers.push_back(start_thread([&fill] { fill(Watch()); }));
+    helpers.push_back(start_thread([&fill_some] { fill_some(Watch()); }));
   }
   try {
-    fill(watch);
+    fill_some(watch);
   } catch (...) {
     next = rows;  // Stops the helper threads, too.
     throw;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <new>
 
+#include "models/base/errors.h"
 #include "models/zoo/zoo.h"
 
 namespace bench {
@@ -22,7 +23,11 @@ Tower::Tower(const Graph& graph, Backend& backend, const ExecutorOptions& option
     const Value& value = planned.value(id);
     constexpr std::array<std::string_view, 3> kOthers{"images", "step", "loss_scale"};
     if (std::ranges::find(kOthers, value.name) == kOthers.end()) {
-      const auto elements = static_cast<std::size_t>(value.type.shape.elements());
+      const Shape& shape = value.type.shape;
+      check(
+          shape.rank() < 4 || shape[1] == 1 || executor_.input_layout(value.name).token() == "nchw",
+          "numbers are fed in canonical order");
+      const auto elements = static_cast<std::size_t>(shape.elements());
       numbers_.push_back(
           {.name = value.name,
            .input = executor_.input(value.name),
@@ -121,6 +126,10 @@ void Tower::feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
 void Tower::feed_numbers(std::string_view input, const void* numbers, const ContentId& content) {
   const auto found = std::ranges::find(numbers_, input, &Numbers::name);
   if (found == numbers_.end()) {
+    // Labels and the like, which only the loss reads.
+    if (executor_.graph().outputs().contains("loss")) {
+      throw InternalError(fmt::format("the network has no input {}", input));
+    }
     return;
   }
   if (!found->wide.empty()) {

@@ -32,8 +32,8 @@ class Tower {
   /// `content` as before (Executor::feed()).
   void feed(const float* images, const std::int32_t* labels, const ContentId& content = {});
   /// Feeds numbers to an input of that name, as many as it has elements: s32, or f32 in canonical
-  /// order if the input is real. `content` is that of feed(). Numbers that the graph does not read
-  /// have no effect.
+  /// order if the input is real. `content` is that of feed(). In inference, numbers that the
+  /// graph does not read have no effect.
   void feed_numbers(std::string_view input, const void* numbers, const ContentId& content = {});
   /// Feeds images as u8 pixels in NHWC, which the device normalises.
   void feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <vector>
 
+#include "bench/plan/input.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "models/passes/backward.h"
@@ -87,20 +89,29 @@ InitialValues filled(const Graph& graph) {
   return values;
 }
 
-void write_inputs(Tower& tower) {
+struct Inputs {
   std::vector<float> features;
   std::vector<std::int32_t> labels;
+};
+
+Inputs inputs_of_examples() {
+  Inputs inputs;
   for (int n = 0; n < kExamples; ++n) {
     for (std::int64_t i = 0; i < kSmall.windows * 161; ++i) {
-      features.push_back(
+      inputs.features.push_back(
           static_cast<float>(0.5 + 0.5 * std::sin(0.1 * static_cast<double>(i) + n)));
     }
     for (int i = 0; i < kSmall.characters; ++i) {
-      labels.push_back((7 * i + 3 * n) % 28);
+      inputs.labels.push_back((7 * i + 3 * n) % 28);
     }
   }
-  tower.write_numbers("features", features);
-  tower.write_numbers("labels", labels);
+  return inputs;
+}
+
+void write_inputs(Tower& tower) {
+  const Inputs inputs = inputs_of_examples();
+  tower.write_numbers("features", inputs.features);
+  tower.write_numbers("labels", inputs.labels);
   tower.write_numbers("label_counts", std::vector<std::int32_t>(kExamples, kSmall.characters));
   tower.write_numbers("frames", std::vector<std::int32_t>(kExamples, kSmall.windows / 4));
 }
@@ -114,7 +125,8 @@ double norm_of(const std::vector<float>& values) {
 }
 
 void expect_the_originals_numbers(Backend& backend, DType dtype, const ExecutorOptions& options) {
-  const Graph network = build_network(kModel, {.batch = kExamples, .dtype = dtype});
+  const Graph network =
+      build_network(kModel, {.batch = kExamples, .num_classes = 29, .dtype = dtype});
   Tower tower(add_backward(network, "loss"), backend, options, filled(network));
   write_inputs(tower);
   tower.run_canonical({}, {}, 0);
@@ -130,6 +142,61 @@ void expect_the_originals_numbers(Backend& backend, DType dtype, const ExecutorO
     const double tolerance = 1e-4 * expected.norm;
     EXPECT_NEAR(norm_of(gradient), expected.norm, tolerance) << expected.variable;
     EXPECT_NEAR(sum, expected.sum, 2 * tolerance) << expected.variable;
+  }
+}
+
+/// Runs on the second half of a batch, as the second of two towers does.
+void run_as_second_tower(Tower& tower) {
+  constexpr auto kBoth = static_cast<std::size_t>(2 * kExamples);
+  const Inputs inputs = inputs_of_examples();
+  // The first half is different, and valid.
+  const auto after_others = [](const auto& values) {
+    auto both = values;
+    std::ranges::reverse(both);
+    both.insert(both.end(), values.begin(), values.end());
+    return both;
+  };
+  const std::vector<float> features = after_others(inputs.features);
+  const std::vector<std::int32_t> labels = after_others(inputs.labels);
+  const std::vector<std::int32_t> characters(kBoth, kSmall.characters);
+  const std::vector<std::int32_t> frames(kBoth, kSmall.windows / 4);
+  const std::array<BatchNumbers, 4> numbers{
+      {{.input = "features",
+        .dtype = DType::f32,
+        .values = features.data(),
+        .per_example = features.size() / kBoth},
+       {.input = "labels", .values = labels.data(), .per_example = labels.size() / kBoth},
+       {.input = "label_counts", .values = characters.data(), .per_example = 1},
+       {.input = "frames", .values = frames.data(), .per_example = 1}}};
+  InputBatch batch;
+  batch.numbers = numbers;
+  feed_examples(tower, batch, kExamples);
+  tower.set_parameters({.number = 0});
+  tower.upload_parameters();
+  tower.enqueue_run();
+  tower.wait();
+}
+
+TEST(DeepSpeech2, ReadsTheExamplesOfItsTower) {
+  const auto backend = make_reference_backend();
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const Graph network =
+        build_network(kModel, {.batch = kExamples, .num_classes = 29, .dtype = dtype});
+    Tower tower(network, *backend, {}, filled(network));
+    run_as_second_tower(tower);
+    EXPECT_NEAR(tower.executor().read_scalar("loss"), kLoss, 1e-4);
+  }
+}
+
+TEST(DeepSpeech2, ReadsOnlyFeaturesInInference) {
+  const auto backend = make_reference_backend();
+  const Graph network =
+      build_network(kModel, {.batch = kExamples, .num_classes = 29, .training = false});
+  Tower tower(network, *backend, {}, filled(network));
+  EXPECT_EQ(tower.number_inputs(), std::vector<std::string>{"features"});
+  run_as_second_tower(tower);
+  for (const float logit : tower.executor().read_output_as_floats("logits")) {
+    ASSERT_TRUE(std::isfinite(logit));
   }
 }
 

@@ -136,7 +136,7 @@ TEST(DeepSpeech2, RefusesFlagsForACrossEntropy) {
     EXPECT_THAT(usage_error([&] {
                   resolve_settings(parse({"--model=deepspeech2", "--device=cpu", "--" + flag}));
                 }),
-                HasSubstr("is for a cross-entropy, but --model=deepspeech2 has another loss"))
+                HasSubstr("needs a cross-entropy loss, but --model=deepspeech2 has another"))
         << flag;
   }
 }

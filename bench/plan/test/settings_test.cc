@@ -234,7 +234,6 @@ TEST(Settings, ExplainTheModelsThatAreNotBuilt) {
   EXPECT_EQ(settings_refusal({"--model=ssd300"}),
             "--model=ssd300: not built: bench has no network that finds objects; see "
             "--list_models");
-  EXPECT_THAT(settings_refusal({"--model=deepspeech2"}), HasSubstr("recognises speech"));
 }
 
 TEST(Settings, TakeTheDatasetOfTheModelByDefault) {

@@ -84,7 +84,7 @@ TEST(TensorDump, HoldsTheWholeNumbersOfTheBatch) {
   const TensorFile dump(run.path("dump"));
   const StoredTensor* const found = dump.find("labels");
   ASSERT_NE(found, nullptr);
-  EXPECT_THAT(found->shape, ElementsAre(2, 1));
+  EXPECT_THAT(found->shape, ElementsAre(2));
   std::vector<std::int64_t> values(2);
   dump.read(*found, 0, values);
   EXPECT_THAT(values, ElementsAre(0, 3));

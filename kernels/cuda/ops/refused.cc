@@ -6,6 +6,7 @@
 #include "kernels/cuda/device/context.h"
 #include "models/ops/ctc_loss.h"
 #include "models/ops/embedding.h"
+#include "models/ops/multibox_loss.h"
 #include "models/ops/rnn.h"
 #include "models/ops/swap_axes.h"
 
@@ -23,7 +24,8 @@ std::string why_not(const OpDef& op) {
   if (any_of({&kRnn, &kRnnBackward})) {
     return "RNN layers run only on the CPU (oneDNN)";
   }
-  if (any_of({&kCtcLoss, &kCtcLossBackward, &kEmbedding, &kEmbeddingBackward, &kSwapAxes})) {
+  if (any_of({&kCtcLoss, &kCtcLossBackward, &kMultiboxLoss, &kMultiboxLossBackward, &kEmbedding,
+              &kEmbeddingBackward, &kSwapAxes})) {
     return fmt::format("{} runs only on the CPU", op.name);
   }
   return "";
@@ -44,6 +46,8 @@ BENCH_REFUSED_OP(rnn)
 BENCH_REFUSED_OP(rnn_backward)
 BENCH_REFUSED_OP(ctc_loss)
 BENCH_REFUSED_OP(ctc_loss_backward)
+BENCH_REFUSED_OP(multibox_loss)
+BENCH_REFUSED_OP(multibox_loss_backward)
 BENCH_REFUSED_OP(embedding)
 BENCH_REFUSED_OP(embedding_backward)
 BENCH_REFUSED_OP(swap_axes)

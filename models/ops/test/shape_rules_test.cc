@@ -14,6 +14,7 @@
 #include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
 #include "models/ops/loss.h"
+#include "models/ops/multibox_loss.h"
 #include "models/ops/multiply.h"
 #include "models/ops/pool.h"
 #include "models/ops/reshape.h"
@@ -128,6 +129,15 @@ TEST(CtcLossShape, RefusesOtherExamplesAndTooFewClasses) {
             "ctc_loss: the frames have 3 examples, but the logits have 2 (axis N of ctc)");
   EXPECT_EQ(refusal(kCtcLoss, {}, {{9, 2, 1}, {2, 4}, {2}, {2}}, "ctc"),
             "ctc_loss: a label and the blank need at least 2 classes, not 1 (ctc)");
+}
+
+TEST(MultiboxLossShape, RefusesOtherAnchorsAndCoordinates) {
+  EXPECT_EQ(refusal(kMultiboxLoss, {}, {{2, 9, 4}, {2, 8, 5}, {2, 9, 4}, {2, 9}}, "loss"),
+            "multibox_loss: the scores have 8 anchors, but the offsets have 9 (axis A of loss)");
+  EXPECT_EQ(refusal(kMultiboxLoss, {}, {{2, 9, 4}, {2, 9, 5}, {2, 9, 3}, {2, 9}}, "loss"),
+            "multibox_loss: the target offsets have 3 coordinates, not 4 (loss)");
+  EXPECT_EQ(refusal(kMultiboxLoss, {}, {{2, 9, 4}, {2, 9, 1}, {2, 9, 4}, {2, 9}}, "loss"),
+            "multibox_loss: a class and the background need at least 2 scores, not 1 (loss)");
 }
 
 TEST(BatchNormShape, RefusesVectorsOfOtherChannels) {

@@ -1,4 +1,5 @@
 #include "models/zoo/zoo.h"
+#include "models/zoo/deepspeech2.h"
 
 #include <gtest/gtest.h>
 
@@ -61,12 +62,15 @@ TEST_P(Zoo, KeepsGradientsAndMultiplyAddsWhenFused) {
 }
 
 TEST_P(Zoo, GivesALogitPerClassForEachLabelOrFrame) {
-  const NetworkOptions options{.batch = 2, .num_classes = 7, .training = false};
-  const Graph graph = build_network(GetParam(), options);
   const std::int64_t fixed = GetParam().reads_images() ? 0 : GetParam().num_classes;
-  const Shape& logits = graph.shape(graph.output("logits"));
-  EXPECT_EQ(logits[1], fixed > 0 ? fixed : 7);
-  EXPECT_EQ(logits[0], 2 * (GetParam().classifies() ? GetParam().unit().per_example : 874));
+  const NetworkOptions options{
+      .batch = 2, .num_classes = fixed > 0 ? fixed : 7, .training = false};
+  const Graph graph = build_network(GetParam(), options);
+  // The last input of a CTC loss is the number of frames.
+  const std::int64_t rows = GetParam().classifies()
+                                ? GetParam().unit().per_example
+                                : example_inputs(GetParam(), options).back().least;
+  EXPECT_EQ(graph.shape(graph.output("logits")), (Shape{2 * rows, options.num_classes}));
 }
 
 TEST_P(Zoo, HasTheSameVariablesForInferenceAsForTraining) {
@@ -150,6 +154,20 @@ INSTANTIATE_TEST_SUITE_P(All, Literature, testing::ValuesIn(kAnchors), [](const 
       name, [](char c) { return c == '.' || c == '-'; }, '_');
   return name;
 });
+
+// tf_cnn_benchmarks counts as many with two layers of 16 units.
+constexpr DeepSpeech2Size kSmallLstm{.layers = 2, .units = 16};
+constexpr DeepSpeech2Size kSmallGru{.cell = RnnCell::gru_reset_before, .layers = 2, .units = 16};
+
+TEST(DeepSpeech2, CountsAsManyParametersAsTheOriginalWithSmallLayers) {
+  const auto count = [](const NumberModel& numbers) {
+    Model model = *find_model("deepspeech2", "librispeech");
+    model.numbers = &numbers;
+    return trainable_scalars(build_network(model, {.batch = 1, .num_classes = 29}));
+  };
+  EXPECT_EQ(count(kDeepSpeech2Of<kSmallLstm>), 592413);
+  EXPECT_EQ(count(kDeepSpeech2Of<kSmallGru>), 507357);
+}
 
 TEST(ResNet50, HasTorchvisionsNames) {
   const Graph graph = build_network(*find_model("resnet50_v1.5"), {.batch = 1});
