@@ -14,7 +14,7 @@ namespace bench {
 /// - the Huber loss, with delta 1, of offsets - target_offsets of the matched anchors;
 /// - the cross-entropy of the matched anchors and of the hardest background anchors. These have the
 ///   largest cross-entropies, and the first come first if some are equal. There are 3 for each
-///   matched anchor, or all.
+///   matched anchor, or all. With all, tf_cnn_benchmarks counts the matched anchors twice.
 /// The loss is the mean over N. doffsets and dscores are its derivatives with the same choice.
 extern const OpDef kMultiboxLoss;
 /// (doffsets[N,A,4], dscores[N,A,C], dloss scalar) -> both, times dloss.

@@ -63,8 +63,7 @@ TEST_P(Zoo, KeepsGradientsAndMultiplyAddsWhenFused) {
 
 TEST_P(Zoo, GivesALogitPerClassForEachLabelOrFrame) {
   const std::int64_t fixed = GetParam().reads_images() ? 0 : GetParam().num_classes;
-  const NetworkOptions options{
-      .batch = 2, .num_classes = fixed > 0 ? fixed : 7, .training = false};
+  const NetworkOptions options{.batch = 2, .num_classes = fixed > 0 ? fixed : 7, .training = false};
   const Graph graph = build_network(GetParam(), options);
   // The last input of a CTC loss is the number of frames.
   const std::int64_t rows = GetParam().classifies()
