@@ -71,7 +71,7 @@ std::vector<KernelCase> rnn_cases() {
              .units = 16,
              .directions = 2,
              .hidden_bias = true},
-             {.name = name + "_large", .steps = 3, .batch = 16, .inputs = 48, .units = 64},
+             {.name = name + "_large", .steps = 3, .batch = 48, .inputs = 48, .units = 64},
              {.name = name + "_odd", .steps = 3, .batch = 1, .inputs = 7, .units = 5},
              {.name = name + "_two_steps",
              .steps = 2,
