@@ -9,7 +9,8 @@ namespace bench {
 /// (offsets[N,A,4], scores[N,A,C], target_offsets[N,A,4], classes s32[N,A]) -> (loss scalar,
 /// doffsets[N,A,4], dscores[N,A,C]). An anchor of class 0 is background, the others are matched.
 ///
-/// An example's loss is the sum of two parts, divided by the number of matched anchors (at least 1):
+/// An example's loss is the sum of two parts, divided by the number of matched anchors (at least
+/// 1):
 ///
 /// - the Huber loss, with delta 1, of offsets - target_offsets of the matched anchors;
 /// - the cross-entropy of the matched anchors and of the hardest background anchors. These have the
