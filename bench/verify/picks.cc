@@ -150,8 +150,8 @@ std::int64_t states_bytes(const Graph& graph, const Node& node) {
   const std::size_t first = node.op == &kRnn ? 0 : 1;
   const Shape& x = graph.shape(node.inputs[first]);
   const Shape& weights = graph.shape(node.inputs[first + 1]);
-  // Per unit: five values for each gate, and states.
-  const std::int64_t values = 5 * weights[1] + 6;
+  // Per unit: values of each gate, and states. The backward also has gradients.
+  const std::int64_t values = (node.op == &kRnn ? 3 : 4) * weights[1] + (node.op == &kRnn ? 4 : 6);
   return x[0] * x[1] * weights[2] * values * static_cast<std::int64_t>(sizeof(double));
 }
 

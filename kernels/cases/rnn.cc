@@ -66,7 +66,7 @@ std::vector<KernelCase> rnn_cases() {
              {.name = name, .steps = 5, .batch = 4, .inputs = 24, .units = 32},
              {.name = name + "_bidirectional",
              .steps = 4,
-             .batch = 3,
+             .batch = 50,
              .inputs = 10,
              .units = 16,
              .directions = 2,

@@ -59,7 +59,7 @@ void finish_example(const MultiboxLoss& args, const Workspace& workspace, std::i
   std::nth_element(background, easy, end, [&](std::int32_t a, std::int32_t b) {
     return size_of(a) > size_of(b) || (size_of(a) == size_of(b) && a < b);
   });
-  // Then the anchors that do not count have the order of the derivatives.
+  // So that one pass over the anchors skips these.
   std::sort(easy, end);
   const auto divisor = static_cast<double>(std::max<std::int64_t>(matched, 1));
   const auto factor = static_cast<float>(1 / (divisor * static_cast<double>(args.examples)));

@@ -227,19 +227,21 @@ bool is_used(const Graph& graph, ValueId value) {
 
 Layout workspace_layout() { return Layout("rnn workspace"); }
 
-/// The time to read the weights in each step, which large ones need: caches do not hold them. The
-/// primitive for inference reads all of them; the one for training multiplies the inputs of all
-/// steps at once.
+/// The time to read the weights in each step; 0 if they fit into L2. oneDNN's GEMM multiplies the
+/// inputs of all steps at once if the batch is small. brgemm never does.
 double weights_seconds(const Context& context, const Graph& graph, const Node& node,
-                       bool training) {
-  std::int64_t elements = graph.shape(node.inputs[2]).elements();
-  if (!training) {
-    elements += graph.shape(node.inputs[1]).elements();
+                       const std::string& implementation) {
+  constexpr std::int64_t kCacheBytes = std::int64_t{1} << 20;
+  constexpr std::int64_t kLargestMerged = 127;
+  const Shape& x = graph.shape(node.inputs[0]);
+  const std::int64_t of_inputs = graph.shape(node.inputs[1]).elements();
+  const std::int64_t of_states = graph.shape(node.inputs[2]).elements();
+  const auto size = static_cast<std::int64_t>(size_of(graph.type(node.inputs[1]).dtype));
+  if ((of_inputs + of_states) * size <= kCacheBytes) {
+    return 0;
   }
-  const std::int64_t steps = graph.shape(node.inputs[0])[0];
-  return memory_seconds(
-      context,
-      steps * elements * static_cast<std::int64_t>(size_of(graph.type(node.inputs[1]).dtype)));
+  const bool merged = implementation.starts_with("gemm") && x[1] <= kLargestMerged;
+  return memory_seconds(context, x[0] * (of_states + (merged ? 0 : of_inputs)) * size);
 }
 
 /// The candidate with the primitive for training or for inference, if oneDNN has it.
@@ -278,7 +280,8 @@ std::vector<Candidate> forward_candidate(Context& context, const Graph& graph, c
   candidate.opaque_bytes = {0, training ? desc_of(desc, DNNL_ARG_WORKSPACE).get_size() : 0};
   candidate.workspace_bytes = parts.bytes;
   candidate.seconds = std::max(rnn_seconds(context, graph, node, candidate.implementation),
-                               weights_seconds(context, graph, node, training));
+                               weights_seconds(context, graph, node, candidate.implementation)) +
+                      memory_seconds(context, candidate.opaque_bytes[1]);
   candidate.make = [layer, parts,
                     make = make_primitive(context.engine, desc, std::move(arguments))] {
     return std::make_unique<RnnForward>(layer, make(), parts);

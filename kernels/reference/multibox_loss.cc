@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "kernels/reference/operations.h"
@@ -62,9 +63,13 @@ std::vector<std::int64_t> easy_anchors(const Example& example, const std::vector
       background.push_back(a);
     }
   }
-  std::ranges::stable_sort(background, [&](std::int64_t a, std::int64_t b) {
-    return losses[static_cast<std::size_t>(a)] > losses[static_cast<std::size_t>(b)];
-  });
+  // NaN is the largest, so that the order is complete.
+  const auto size_of = [&](std::int64_t a) {
+    const double loss = losses[static_cast<std::size_t>(a)];
+    return std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
+  };
+  std::ranges::stable_sort(background,
+                           [&](std::int64_t a, std::int64_t b) { return size_of(a) > size_of(b); });
   const std::int64_t hard =
       std::min<std::int64_t>(std::ssize(background), kBackgroundPerMatched * example.matched);
   background.erase(background.begin(), background.begin() + hard);

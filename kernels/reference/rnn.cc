@@ -314,7 +314,13 @@ SequenceGradient run_backward(const Layer& layer, std::int64_t direction, const 
     State total = after;
     total.h += layer.at(dy, t).middleCols(direction * layer.units, layer.units);
     StepGradient d = gradient_of(layer, direction, step, total);
-    d.before.h += d.hidden.leftCols(plain) * w_h.topRows(plain);
+    constexpr std::int64_t kUnits = 32;
+    crew.for_each((layer.units + kUnits - 1) / kUnits, [&](std::int64_t part, double*) {
+      const std::int64_t begin = part * kUnits;
+      const std::int64_t count = std::min(kUnits, layer.units - begin);
+      d.before.h.middleCols(begin, count) +=
+          d.hidden.leftCols(plain) * w_h.block(0, begin, plain, count);
+    });
     for (std::int64_t n = 0; n < layer.batch; ++n) {
       if (layer.active(t, n)) {
         after.h.row(n) = d.before.h.row(n);

@@ -13,9 +13,11 @@ namespace bench {
 /// 1):
 ///
 /// - the Huber loss, with delta 1, of offsets - target_offsets of the matched anchors;
-/// - the cross-entropy of the matched anchors and of the hardest background anchors. These have the
-///   largest cross-entropies, and the first come first if some are equal. There are 3 for each
-///   matched anchor, or all. With all, tf_cnn_benchmarks counts the matched anchors twice.
+/// - the cross-entropy of the matched anchors and of the background anchors with the largest
+///   cross-entropies; ties go to the lower index. 3 of these count per matched anchor, or all if
+///   there are fewer. If there are fewer, tf_cnn_benchmarks also counts matched anchors twice.
+///
+/// An example without matched anchors has a loss of 0.
 /// The loss is the mean over N. doffsets and dscores are its derivatives with the same choice.
 extern const OpDef kMultiboxLoss;
 /// (doffsets[N,A,4], dscores[N,A,C], dloss scalar) -> both, times dloss.

@@ -126,7 +126,7 @@ void Tower::feed_pixels(const std::uint8_t* pixels, const std::int32_t* labels,
 void Tower::feed_numbers(std::string_view input, const void* numbers, const ContentId& content) {
   const auto found = std::ranges::find(numbers_, input, &Numbers::name);
   if (found == numbers_.end()) {
-    // Labels and the like, which only the loss reads.
+    // Inference reads no labels.
     if (executor_.graph().outputs().contains("loss")) {
       throw InternalError(fmt::format("the network has no input {}", input));
     }

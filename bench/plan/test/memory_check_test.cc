@@ -234,6 +234,12 @@ TEST(RunMemory, CountsPixelsAndTheirFloatsOnTheHost) {
   EXPECT_EQ(slot_image_bytes(lenet()), kPixels);
 }
 
+TEST(RunMemory, CountsTheInputsOfAModelWithoutImages) {
+  Workload workload = lenet().workload;
+  workload.model = find_model("deepspeech2", "librispeech");
+  EXPECT_EQ(image_elements(workload), 3494U * 161 + 576 + 2);
+}
+
 TEST(RunMemory, CountsFloatsAndBytesForPixelsOnADevice) {
   RunSettings reading = lenet();
   reading.workload.input.dataset = DatasetOptions{.data_dir = "/imagenet"};

@@ -262,6 +262,22 @@ TEST(PlanCheckMemory, KeepsTheInputOfPoolingUntilTheCheckEnds) {
   EXPECT_EQ(plan_check_memory(graph_of({}, 2, *backend), 1).kept, pooled / 4 * sizeof(float));
 }
 
+TEST(PlanCheckMemory, IncludesAllStepsOfARecurrentLayer) {
+  constexpr std::int64_t kSteps = 100;
+  constexpr std::int64_t kBatch = 2;
+  constexpr std::int64_t kUnits = 16;
+  const auto memory_of = [&](std::int64_t steps) {
+    Graph graph;
+    NetworkBuilder builder(graph, {});
+    const ValueId x = graph.add_input("x", {.shape = {steps, kBatch, kUnits}});
+    graph.set_output("y", builder.rnn("rnn", x, {.units = kUnits}));
+    return plan_check_memory(graph, 1).node;
+  };
+  // Three values of each of four gates, and four states, besides x and y.
+  EXPECT_GT(memory_of(2 * kSteps) - memory_of(kSteps),
+            static_cast<std::size_t>(kSteps * kBatch * kUnits * (3 * 4 + 4)) * sizeof(double));
+}
+
 TEST(PlanCheck, LooksAtEveryKindOfKernel) {
   const auto backend = make_reference_backend();
   std::map<std::string, int> places;
