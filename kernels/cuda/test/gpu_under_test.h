@@ -14,8 +14,8 @@ inline BackendUnderTest gpu_under_test(std::string name,
   return {.name = std::move(name),
           .make = std::move(make),
           .lacks = {"quantize", "dequantize", "quantized_add", "quantized_conv2d",
-                    "quantized_fully_connected", "quantized_spatial_mean", "rnn", "embedding",
-                    "swap_axes"},
+                    "quantized_fully_connected", "quantized_spatial_mean", "rnn", "ctc_loss",
+                    "multibox_loss", "embedding", "swap_axes"},
           .lacks_quanta = true};
 }
 
