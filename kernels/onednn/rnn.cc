@@ -281,7 +281,7 @@ std::vector<Candidate> forward_candidate(Context& context, const Graph& graph, c
   candidate.workspace_bytes = parts.bytes;
   candidate.seconds = std::max(rnn_seconds(context, graph, node, candidate.implementation),
                                weights_seconds(context, graph, node, candidate.implementation)) +
-                      memory_seconds(context, candidate.opaque_bytes[1]);
+                      memory_seconds(context, static_cast<std::int64_t>(candidate.opaque_bytes[1]));
   candidate.make = [layer, parts,
                     make = make_primitive(context.engine, desc, std::move(arguments))] {
     return std::make_unique<RnnForward>(layer, make(), parts);

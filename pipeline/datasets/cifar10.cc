@@ -32,7 +32,7 @@ struct Distortion {
 
 class Cifar10Worker final : public SampleWorker {
  public:
-  Cifar10Worker(const InputSpec& spec, bool distort) : spec_(spec), distort_(distort) {}
+  Cifar10Worker(InputSpec spec, bool distort) : spec_(std::move(spec)), distort_(distort) {}
 
   SampleCost prepare(const Sample& sample, ImagePlace image, std::int32_t* label) override {
     SampleCost cost;
