@@ -61,7 +61,8 @@ struct InputSpec {
   SlotType type = SlotType::f32;
   std::int32_t num_classes = 0;  ///< labels are 0 .. num_classes - 1
   std::int32_t first_label = 0;  ///< the label in the files that becomes label 0
-  /// The inputs of an example, s32 or f32; empty: it has an image and a label.
+  /// The inputs of an example, s32 or f32, besides an image if `height` is above 0; empty: it has
+  /// an image and a label.
   std::vector<ExampleInput> numbers = {};
   std::uint64_t seed = 0;
   InputPosition start = {};  ///< of the first batch
@@ -90,15 +91,14 @@ struct BatchNumbers {
 };
 
 /// One filled batch. The images have the spec's type and layout, and batch x channels x height x
-/// width elements. There are `batch` labels.
+/// width elements. There are `batch` labels, or the numbers of InputSpec::numbers.
 struct InputBatch {
   /// f32 images; null if the slots are u8, or without images.
   const float* images = nullptr;
   /// u8 images; null if the slots are f32, or without images.
   const std::uint8_t* pixels = nullptr;
-  /// Null without images.
   const std::int32_t* labels = nullptr;
-  /// Those of InputSpec::numbers, in that order.
+  /// In the order of InputSpec::numbers.
   std::span<const BatchNumbers> numbers = {};
   /// Identifies the images or pixels if the source keeps them from one batch to the next.
   ContentId content = {};

@@ -54,6 +54,11 @@ constexpr std::array<EpochPiece, 4> kCifarDensenetPieces = {{
     {.last_epoch = kNoEnd, .factor = 0.0001},
 }};
 
+constexpr double kSsdBase = 0.001;
+constexpr std::int64_t kSsdImagesPerBase = 32;
+constexpr double kSsdRampEpochs = 5;
+constexpr std::array<std::int64_t, 2> kSsdLastSteps{160000, 200000};
+
 constexpr double kCifarAlexnetRate = 0.1;
 constexpr double kCifarAlexnetFactor = 0.1;
 constexpr std::int64_t kCifarAlexnetEpochsPerDecay = 100;
@@ -229,6 +234,19 @@ void LearningRate::use_model(const LearningRateOptions& options) {
     case ModelRate::cifar_densenet:
       use_pieces(kCifarDensenetPieces, 1, cifar_epoch);
       return;
+    case ModelRate::ssd: {
+      double rate = kSsdBase * images /
+                    static_cast<double>(kSsdImagesPerBase * options.summed_devices) / divisor;
+      ramp_steps_ = whole_steps(kCocoTrainingImages / images * kSsdRampEpochs);
+      ramp_target_ = rate;
+      for (const std::int64_t step : kSsdLastSteps) {
+        pieces_.push_back(
+            {.last_step = step * kSsdImagesPerBase / options.examples_per_step, .value = rate});
+        rate /= 10;
+      }
+      pieces_.push_back({.last_step = kForEver, .value = rate});
+      return;
+    }
     case ModelRate::cifar_alexnet:
       pieces_ = {{.last_step = kForEver, .value = kCifarAlexnetRate / divisor}};
       // With a batch larger than a hundred epochs, the rate falls in every step.

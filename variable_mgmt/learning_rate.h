@@ -51,8 +51,8 @@ struct LearningRateOptions {
   ModelRate model = ModelRate::constant;
   /// ResNet's rate per 256 images.
   double resnet_base = 0.128;
-  /// ResNet's base rate is divided by this. It is the number of devices whose gradients are summed
-  /// (variable_update replicated), or 1 for their mean.
+  /// The base rates of ResNet and SSD are divided by this. It is the number of devices whose
+  /// gradients are summed (variable_update replicated), or 1 for their mean.
   std::int64_t summed_devices = 1;
   /// Divides every rate of the model, but not the rates of `request`.
   double model_divisor = 1;

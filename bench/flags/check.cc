@@ -79,9 +79,6 @@ std::string written(const FlagRow& row, std::string_view value) {
 
 // Suggests what to write instead of a refused value.
 std::string advice(const FlagRow& row) {
-  if (row.support.extent == FlagSupport::Extent::kListed) {
-    return fmt::format("use one of {}", join(split_words(row.support.listed)));
-  }
   if (!row.default_text || row.default_text->empty()) {
     return "omit it";
   }
@@ -131,15 +128,8 @@ void check_bounds(const GivenFlag& flag, const TypedValue& value) {
 void check_support(const GivenFlag& flag, const TypedValue& value) {
   const FlagRow& row = *flag.row;
   const FlagSupport& support = row.support;
-  if (support.extent == FlagSupport::Extent::kAll || value.is_default ||
-      value.text == support.idle_value) {
+  if (!support.refuses() || value.is_default || value.text == support.idle_value) {
     return;
-  }
-  if (support.extent == FlagSupport::Extent::kListed) {
-    const std::vector<std::string_view> listed = split_words(support.listed);
-    if (std::find(listed.begin(), listed.end(), value.text) != listed.end()) {
-      return;
-    }
   }
   const std::string& text = row.type == FlagType::kBool ? value.text : flag.text;
   throw UsageError(fmt::format("{}: {}; {}", written(row, text), refusal_of(support), advice(row)));

@@ -14,7 +14,7 @@ class MissingFlag : public UsageError {
 
 /// Throws UsageError for the first combination of flags that the table of refusals excludes.
 /// `batch` is the typed value of --batch_size. Unlike tf_cnn_benchmarks, accepts NCHW on the CPU.
-/// Does not check what is built, nor what an unbuilt flag requires.
+/// Does not check what is supported, nor what a refused flag requires.
 void validate(const Flags& flags, const BatchRequest& batch);
 
 /// True if the flags request computing in bf16 or f16.

@@ -65,8 +65,8 @@ struct ParseResult {
 ///
 /// Throws UsageError for unknown flags (with similar names), positional arguments, and values
 /// outside type, list or bounds. Also throws it for combinations that exclude each other (see
-/// validate()) and for flags that are not built yet. Skips these two checks if help, the version or
-/// the list of models is requested. Not thread-safe: it temporarily changes the registry of the
+/// validate()) and for values that are not applicable. Skips these two checks if help, the version
+/// or the list of models is requested. Not thread-safe: it temporarily changes the registry of the
 /// gflags library.
 ParseResult parse_flags(std::span<const std::string_view> arguments);
 

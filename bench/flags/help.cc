@@ -77,10 +77,7 @@ std::string placeholder(const FlagRow& row) {
 // The effect of the flag's support in this version; empty if the flag is fully supported.
 std::string state_of(const FlagRow& row) {
   const FlagSupport& support = row.support;
-  if (support.extent == FlagSupport::Extent::kListed && support.not_applicable.empty()) {
-    return fmt::format("built: {}", join(split_words(support.listed)));
-  }
-  if (support.extent != FlagSupport::Extent::kAll) {
+  if (support.refuses()) {
     return refusal_of(support);
   }
   return notice_of(support);

@@ -13,22 +13,6 @@
 namespace bench {
 namespace {
 
-/// A model of tf_cnn_benchmarks that this program lacks.
-struct OtherModel {
-  std::string_view name;
-  std::string_view kind;
-};
-constexpr std::array kOtherModels = {
-    OtherModel{.name = "ssd300", .kind = "finds objects"},
-};
-
-const OtherModel* find_other_model(std::string_view name) {
-  const auto* found =
-      std::find_if(kOtherModels.begin(), kOtherModels.end(),
-                   [&](const OtherModel& other) { return equal_in_any_case(other.name, name); });
-  return found == kOtherModels.end() ? nullptr : found;
-}
-
 std::string without_separators(std::string_view name) {
   std::string letters(name);
   for (char& letter : letters) {
@@ -85,11 +69,6 @@ UsageError unknown_value(std::string_view flag, std::string_view given,
 }
 
 UsageError unknown_model(std::string_view given) {
-  if (const OtherModel* other = find_other_model(given)) {
-    return UsageError(
-        fmt::format("--model={}: not built: bench has no network that {}; see --list_models", given,
-                    other->kind));
-  }
   std::vector<std::string_view> names;
   for (const Model& model : all_models()) {
     // One name may occur in several datasets.
@@ -107,10 +86,6 @@ std::string_view model_meant_by(std::string_view word) {
     }
   }
   return "";
-}
-
-bool names_a_model(std::string_view name) {
-  return !listed_model_name(name).empty() || find_other_model(name) != nullptr;
 }
 
 UsageError unknown_flag(std::string_view given) {

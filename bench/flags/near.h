@@ -8,10 +8,10 @@
 
 namespace bench {
 
-/// The error for an enumerated flag: "--flag=given: unknown value; accepted: a, b (not built yet:
-/// c); did you mean a?" It suggests the supported value that other programs call so (hints.h), else
-/// a similar name. If the flag can also be given without a value, it may suggest --model with a
-/// network of that name.
+/// The error for an enumerated flag: "--flag=given: unknown value; accepted: a, b (not
+/// applicable: c); did you mean a?" It suggests the supported value that other programs call so
+/// (hints.h), else a similar name. If the flag can also be given without a value, it may suggest
+/// --model with a network of that name.
 UsageError unknown_value(const FlagRow& row, std::string_view given);
 
 /// The error for values that are too many for a sentence, but listed by another flag:
@@ -19,16 +19,12 @@ UsageError unknown_value(const FlagRow& row, std::string_view given);
 UsageError unknown_value(std::string_view flag, std::string_view given,
                          std::span<const std::string_view> accepted, std::string_view listed_by);
 
-/// The error for an unknown --model. It names the purpose of an unbuilt model of tf_cnn_benchmarks,
-/// else similar names.
+/// The error for an unknown --model, with similar names.
 UsageError unknown_model(std::string_view given);
 
 /// The network that `word` names, in its listed spelling; empty for unknown words. Ignores case,
 /// dashes and underscores.
 std::string_view model_meant_by(std::string_view word);
-
-/// True if a network here or in tf_cnn_benchmarks has this name, in any case.
-bool names_a_model(std::string_view name);
 
 /// "--given: unknown flag; did you mean --a?" `given` includes the one or two dashes. The
 /// suggestion comes from hints.h, else is a model of that name, else a similar name.

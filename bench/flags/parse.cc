@@ -201,14 +201,15 @@ std::string overridden_notice(const std::vector<GivenFlag>& given, const TypedFl
 /// The last model is checked later, when the dataset is known.
 void check_overridden_models(const std::vector<GivenFlag>& given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
-    if (given[i].row->name == "model" && is_overridden(given, i) && !names_a_model(given[i].text)) {
+    if (given[i].row->name == "model" && is_overridden(given, i) &&
+        listed_model_name(given[i].text).empty()) {
       refuse_at(given[i].origin, unknown_model(given[i].text).what());
     }
   }
 }
 
-/// Reports invalid combinations and unbuilt features in one message. If something is not built,
-/// omits what the flags require: that is mostly not built either.
+/// Reports invalid combinations and refused values in one message. If a value is refused, omits
+/// what the flags require.
 void check_what_is_asked(const Flags& flags, const BatchRequest& batch,
                          const std::vector<GivenFlag>& given, const TypedFlags& typed) {
   std::string conflict;

@@ -40,13 +40,6 @@ std::string resolve_data_name(const Flags& flags) {
   const std::vector<std::string_view> names = split_words(row.accepted.values);
   for (const std::string_view name : names) {
     if (flags.data_dir->find(name) != std::string::npos) {
-      const auto built = split_words(row.support.listed);
-      if (std::find(built.begin(), built.end(), name) == built.end()) {
-        throw UsageError(fmt::format(
-            "--data_dir={}: the path contains {}, a dataset that is not built yet; if the "
-            "folder holds shards in ImageNet's format, add --data_name=imagenet",
-            *flags.data_dir, name));
-      }
       return std::string(name);
     }
   }

@@ -20,7 +20,7 @@ struct Placement {
 Placement resolve_placement(const Flags& flags, const std::string& no_gpu);
 
 /// The flags' data_name; without it, imagenet for synthetic data, else the first known name that
-/// occurs in data_dir. Throws UsageError if no name occurs, or if that dataset is not built yet.
+/// occurs in data_dir. Throws UsageError if no name occurs.
 std::string resolve_data_name(const Flags& flags);
 
 }  // namespace bench

@@ -21,18 +21,11 @@ constexpr std::string_view kOptimizers =
 #undef BENCH_OPTIMIZER
 #define BENCH_DATASET(name, ...) name " "
 #define BENCH_SYNTHETIC_DATASET(name, ...) name " "
-#define BENCH_KNOWN_DATASET(name, ...)
-constexpr std::string_view kDatasetsWithNetworks =
-#include "pipeline/datasets/datasets.inc"
-    ;
-#undef BENCH_KNOWN_DATASET
-#define BENCH_KNOWN_DATASET(name, ...) name " "
 constexpr std::string_view kDatasets =
 #include "pipeline/datasets/datasets.inc"
     ;
 #undef BENCH_DATASET
 #undef BENCH_SYNTHETIC_DATASET
-#undef BENCH_KNOWN_DATASET
 #define BENCH_STRATEGY(name, ...) name " "
 constexpr std::string_view kStrategies =
 #include "variable_mgmt/strategies/strategies.inc"
@@ -57,12 +50,8 @@ constexpr Accepted from_to_below(double minimum, double maximum) {
 }
 
 constexpr FlagSupport built() { return {}; }
-constexpr FlagSupport built_only(std::string_view values) {
-  return {.extent = FlagSupport::Extent::kListed, .listed = values};
-}
-constexpr FlagSupport not_built() { return {.extent = FlagSupport::Extent::kDefaultOnly}; }
 constexpr FlagSupport ignored(std::string_view why) { return built().without_effect(why); }
-constexpr FlagSupport refused(std::string_view why) { return not_built().because(why); }
+constexpr FlagSupport refused(std::string_view why) { return {.not_applicable = why}; }
 
 // A default from the table without the quotes of a string literal.
 constexpr std::string_view unquoted(std::string_view literal) {
@@ -92,10 +81,6 @@ constexpr auto kTable = std::to_array<FlagRow>({
 #undef BENCH_FLAG_LIST
 #undef BENCH_FLAG_SWITCH
 #undef BENCH_FLAG_PARSER
-
-bool contains(const std::vector<std::string_view>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // 4 as "4", 1073741824 as "1073741824", 0.5 as "0.5".
 std::string number_text(double number) { return fmt::format("{:.15g}", number); }
@@ -142,9 +127,7 @@ std::string_view word_of(FlagGroup group) {
   return "";
 }
 
-bool works(const FlagRow& row) {
-  return row.support.extent != FlagSupport::Extent::kDefaultOnly && row.support.no_effect.empty();
-}
+bool works(const FlagRow& row) { return !row.support.refuses() && row.support.no_effect.empty(); }
 
 std::string_view title_of(FlagGroup group) {
   switch (group) {
@@ -232,15 +215,7 @@ std::string describe_accepted(const FlagRow& row) {
 }
 
 bool is_taken(const FlagRow& row, std::string_view value) {
-  switch (row.support.extent) {
-    case FlagSupport::Extent::kAll:
-      return true;
-    case FlagSupport::Extent::kListed:
-      return contains(split_words(row.support.listed), value);
-    case FlagSupport::Extent::kDefaultOnly:
-      return value == row.default_text;
-  }
-  return false;
+  return !row.support.refuses() || value == row.default_text;
 }
 
 std::string describe_values(const FlagRow& row) {
@@ -252,13 +227,12 @@ std::string describe_values(const FlagRow& row) {
   if (refused.empty()) {
     return join(taken) + or_file_of(row.accepted);
   }
-  const std::string why = row.support.not_applicable.empty() ? "not built yet" : "not applicable";
-  return fmt::format("{} ({}: {})", taken.empty() ? "none" : join(taken), why, join(refused));
+  return fmt::format("{} (not applicable: {})", taken.empty() ? "none" : join(taken),
+                     join(refused));
 }
 
 std::string refusal_of(const FlagSupport& support) {
-  return support.not_applicable.empty() ? "not built yet"
-                                        : fmt::format("not applicable: {}", support.not_applicable);
+  return fmt::format("not applicable: {}", support.not_applicable);
 }
 
 std::string notice_of(const FlagSupport& support) {

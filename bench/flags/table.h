@@ -80,20 +80,14 @@ std::vector<Synonym> synonyms_of(const Accepted& accepted);
 
 /// What this version supports of the allowed values.
 struct FlagSupport {
-  enum class Extent { kAll, kListed, kDefaultOnly };
-  Extent extent = Extent::kAll;
-  std::string_view listed = {};          ///< for kListed, separated by blanks
-  std::string_view not_applicable = {};  ///< why other values are refused; empty: not built yet
-  std::string_view no_effect = {};       ///< why the flag has no effect; printed once if given
-  std::string_view notice = {};          ///< another notice; printed once if given
-  /// For kDefaultOnly: a value besides the default that requests nothing either and is accepted.
+  /// Why values other than the default are refused; empty: all are accepted.
+  std::string_view not_applicable = {};
+  std::string_view no_effect = {};  ///< why the flag has no effect; printed once if given
+  std::string_view notice = {};     ///< another notice; printed once if given
+  /// A value besides the default that requests nothing either and is accepted.
   std::optional<std::string_view> idle_value = {};
 
-  constexpr FlagSupport because(std::string_view why) const {
-    FlagSupport changed = *this;
-    changed.not_applicable = why;
-    return changed;
-  }
+  constexpr bool refuses() const { return !not_applicable.empty(); }
   constexpr FlagSupport without_effect(std::string_view why) const {
     FlagSupport changed = *this;
     changed.no_effect = why;
@@ -154,10 +148,10 @@ std::string describe_accepted(const FlagRow& row);
 bool is_taken(const FlagRow& row, std::string_view value);
 
 /// The enumerated values that this version supports, then in parentheses those that it refuses:
-/// "cpu, reference (not built yet: gpu)".
+/// "grpc (not applicable: grpc+mpi)".
 std::string describe_values(const FlagRow& row);
 
-/// Why an allowed value is refused: "not built yet".
+/// Why an allowed value is refused: "not applicable: ...".
 std::string refusal_of(const FlagSupport& support);
 
 /// The notice to print once if the flag is given; empty without a notice.

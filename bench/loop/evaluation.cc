@@ -85,7 +85,7 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
   const std::int64_t passes = workload.input.dataset ? settings.evaluation.passes : 0;
   const std::int64_t batch_images = workload.process_batch();
   const std::int64_t every = settings.outputs.lines.every;
-  check(workload.model->reads_images(), "only networks that read images are evaluated");
+  check(workload.model->classifies_images(), "only networks that classify images are evaluated");
   EvaluationResult result;
   BatchesAhead batches(parts.input, parts.clock, result.input_wait, parts.interrupted);
   Feeding feeding(workload, workload.batch, towers, batches);

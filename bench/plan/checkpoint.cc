@@ -21,7 +21,8 @@ constexpr std::array kRequired{"model",     "data_name",   "data",
                                "optimizer", "num_classes", "image_size"};
 
 /// Workload flags that change no numbers of training steps.
-constexpr std::array kIrrelevant{"init_from",
+constexpr std::array kIrrelevant{"backbone_model_path",
+                                 "init_from",
                                  "init_from_partial",
                                  "loss_type_to_report",
                                  "print_training_accuracy",

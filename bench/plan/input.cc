@@ -12,11 +12,10 @@ std::int32_t first_label(const Workload& workload) {
 
 namespace {
 
-/// The inputs of a model that reads no images. Real numbers are f32; a tower widens them for f64.
+/// What a NumberModel reads besides images. Real numbers are f32; a tower widens them for f64.
 std::vector<ExampleInput> numbers_of(const Workload& workload) {
-  return workload.model->reads_images()
-             ? std::vector<ExampleInput>()
-             : example_inputs(*workload.model, {.num_classes = workload.num_classes});
+  const NumberModel* const model = workload.model->numbers;
+  return model == nullptr ? std::vector<ExampleInput>() : model->inputs(workload.num_classes);
 }
 
 }  // namespace
@@ -33,7 +32,7 @@ void feed_examples(Tower& tower, const InputBatch& batch, std::size_t first) {
     return;
   }
   const std::size_t pixels = first * tower.elements_of_image();
-  const std::int32_t* const labels = batch.labels + first;
+  const std::int32_t* const labels = batch.labels == nullptr ? nullptr : batch.labels + first;
   if (batch.pixels != nullptr) {
     tower.feed_pixels(batch.pixels + pixels, labels, batch.content);
   } else {

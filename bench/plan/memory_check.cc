@@ -246,7 +246,7 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const To
 }
 
 std::size_t image_elements(const Workload& workload) {
-  if (workload.model != nullptr && !workload.model->reads_images()) {
+  if (workload.model != nullptr && !workload.model->classifies_images()) {
     std::int64_t elements = 0;
     for (const ExampleInput& input : example_inputs(*workload.model, {})) {
       elements += input.shape.elements();

@@ -52,25 +52,35 @@ const Model& resolve_model(const Flags& flags, const Dataset& dataset) {
   throw unknown_model(flags.model);
 }
 
-/// Throws UsageError if a flag is for images, or for a number of classes that the model fixes.
-void check_flags_without_images(const Flags& flags, const Model& model, bool evaluates) {
-  if (model.reads_images()) {
+/// Throws UsageError if a flag is for the classification of images, or for a number of classes that
+/// the model fixes.
+void check_flags_of_number_model(const Flags& flags, const Model& model, bool evaluates) {
+  if (model.classifies_images()) {
     return;
   }
   const auto refuse = [&](std::string_view flag) {
     throw UsageError(fmt::format("--{} is for images, but --model={} reads none; omit this flag",
                                  flag, model.name));
   };
+  if (flags.image_size && model.reads_images()) {
+    throw UsageError(
+        fmt::format("--image_size: the images of {} always have {} x {} pixels; omit "
+                    "this flag",
+                    model.name, model.image_size, model.image_size));
+  }
   if (flags.image_size) {
     refuse("image_size");
   }
   if (flags.input_file) {
-    refuse("input_file");
+    throw UsageError(fmt::format(
+        "--input_file has images and labels, but --model={} does not classify images; omit this "
+        "flag",
+        model.name));
   }
-  if (flags.input_transfer == "uint8") {
+  if (flags.input_transfer == "uint8" && !model.reads_images()) {
     refuse("input_transfer=uint8");
   }
-  if (flags.num_classes && model.num_classes > 0) {
+  if (flags.num_classes && model.num_classes > 0 && !model.reads_images()) {
     throw UsageError(fmt::format("--num_classes: {} always has {} classes; omit this flag",
                                  model.name, model.num_classes));
   }
@@ -88,7 +98,7 @@ void check_flags_without_images(const Flags& flags, const Model& model, bool eva
     }
   }
   const auto not_built = [&](std::string_view what) {
-    throw UsageError(fmt::format("--model={}: {} is not built for models that read no images",
+    throw UsageError(fmt::format("--model={}: {} is built only for networks that classify images",
                                  model.name, what));
   };
   if (flags.dtype == "int8") {
@@ -192,8 +202,8 @@ Workload read_workload(const ParseResult& parsed) {
           .print_training_accuracy = flags.print_training_accuracy,
           .seed = static_cast<std::uint64_t>(flags.tf_random_seed),
           .input = input_of(flags),
-          .init_from = flags.init_from,
-          .init_from_partial = flags.init_from_partial,
+          .init_from = flags.backbone_model_path ? flags.backbone_model_path : flags.init_from,
+          .init_from_partial = flags.init_from_partial || flags.backbone_model_path,
           .loss_scale = {.initial = flags.fp16_loss_scale,
                          .automatic = flags.fp16_enable_auto_loss_scale,
                          .increase_every = flags.fp16_inc_loss_scale_every_n},
@@ -316,7 +326,7 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   check_torchvision(flags, *workload.model);
   settings.evaluation = read_evaluation(flags, *workload.dataset);
   const bool evaluates = flags.eval || settings.evaluation.during_training();
-  check_flags_without_images(flags, *workload.model, evaluates);
+  check_flags_of_number_model(flags, *workload.model, evaluates);
   if (evaluates && (place.processes > 1 || place.servers > 0)) {
     throw UsageError("an evaluation by several processes is not built yet; use one process");
   }

@@ -187,17 +187,19 @@ std::string joined_gradients_notice(const RunSettings& settings) {
         workload.all_towers(), over_the_run(1), optimizer);
   }
   const LearningRateRequest& request = workload.learning_rate.request;
-  const bool divided = workload.learning_rate.model == ModelRate::resnet &&
+  const ModelRate schedule = workload.learning_rate.model;
+  const bool divided = (schedule == ModelRate::resnet || schedule == ModelRate::ssd) &&
                        !request.init_learning_rate && !request.piecewise_schedule;
   const std::string effective = over_the_run(workload.all_towers());
-  return divided ? fmt::format(
-                       "the gradients of {} devices are summed: the effective learning rate is {}, "
-                       "as for their mean, because ResNet's default rate is divided by {}",
-                       workload.all_towers(), effective, workload.all_towers())
-                 : fmt::format(
-                       "the gradients of {} devices are summed: the effective learning rate is {}, "
-                       "{} times that of their mean (--gradient_reduction=mean)",
-                       workload.all_towers(), effective, workload.all_towers());
+  return divided
+             ? fmt::format(
+                   "the gradients of {} devices are summed: the effective learning rate is {}, "
+                   "as for their mean, because the default rate of {} is divided by {}",
+                   workload.all_towers(), effective, workload.model->name, workload.all_towers())
+             : fmt::format(
+                   "the gradients of {} devices are summed: the effective learning rate is {}, "
+                   "{} times that of their mean (--gradient_reduction=mean)",
+                   workload.all_towers(), effective, workload.all_towers());
 }
 
 std::string compact_gradients_notice(const Workload& workload) {

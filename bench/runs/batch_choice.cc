@@ -97,7 +97,7 @@ InitialValues trial_values(const RunSettings& settings, const Backend& backend, 
 }
 
 std::string_view how_to_need_less(const Model& model) {
-  if (model.reads_images()) {
+  if (model.classifies_images()) {
     return "smaller images (--image_size)";
   }
   return model.num_classes > 0 ? "a machine with more memory" : "fewer classes (--num_classes)";

@@ -17,14 +17,13 @@ refused "cannot read 'a\\x1b[2J': " --model=lenet --init_from="$(printf 'a\033[2
 refused 'did you mean resnet50' --model=resnet5O
 refused 'did you mean --model=lenet?' lenet
 refused '--list_models lists all' --model=quux
-refused 'no network that finds objects' --model=ssd300
 refused 'lenet has no auxiliary head' --model=lenet --aux_head
 refused 'a number from 0 to below 1' --label_smoothing=1
 refused 'the dataset is cifar10; give --data_name=imagenet' --model=lenet --data_name=cifar10
 # Terabytes of variables, refused before they are drawn.
 refused 'for its variables alone' --model=lenet --image_size=16384
 refused '--batch_size=many' --batch_size=many
-refused 'not built yet' --model=lenet --data_name=coco
+refused 'not applicable: MPI carries' --model=lenet --server_protocol=grpc+mpi
 refused '--dtype=int8 is for inference: add --forward_only' --model=lenet --dtype=int8
 refused '--verify: int8 rounds' --model=lenet --dtype=int8 --forward_only --verify
 refused '--data_format=NCWH' --data_format=NCWH

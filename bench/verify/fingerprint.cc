@@ -10,6 +10,7 @@
 #include "models/ops/ctc_loss.h"
 #include "models/ops/embedding.h"
 #include "models/ops/moving_average.h"
+#include "models/ops/multibox_loss.h"
 
 namespace bench {
 namespace {
@@ -163,14 +164,23 @@ void add_parts(FingerprintKind kind, std::span<const Sums> variables,
   }
 }
 
-/// The whole numbers from `least` to `bound` - 1.
+/// The whole numbers from `least` to `bound` - 1; one of `one_of` is drawn, the others are 0.
 struct NumberRange {
   std::uint32_t least = 0;
   std::uint32_t bound = 0;
+  std::uint32_t one_of = 1;
+
+  [[nodiscard]] std::int32_t draw(RandomStream& random) const {
+    if (one_of > 1 && random.below(one_of) > 0) {
+      return 0;
+    }
+    return static_cast<std::int32_t>(least + random.below(bound - least));
+  }
 };
 
 /// The numbers that an input can have: the rows of the table that it selects from, or the classes.
-/// With a CTC loss, all labels and all frames count, and the last class is the blank.
+/// With a CTC loss, all labels and all frames count, and the last class is the blank. With a
+/// multibox loss, most anchors are background.
 NumberRange range_of(const Graph& graph, std::string_view input) {
   const auto extent = [&](ValueId value, std::size_t axis) {
     return static_cast<std::uint32_t>(graph.shape(value)[axis]);
@@ -193,6 +203,10 @@ NumberRange range_of(const Graph& graph, std::string_view input) {
     }
     if (reads_as(kCtcLoss, 3)) {
       return only(extent(node.inputs[0], 0));
+    }
+    if (reads_as(kMultiboxLoss, 3)) {
+      constexpr std::uint32_t kOneOf = 8;
+      return {.least = 1, .bound = extent(node.inputs[1], 2), .one_of = kOneOf};
     }
   }
   return {.bound = extent(graph.output("logits"), 1)};
@@ -237,9 +251,7 @@ FingerprintBatch fingerprint_batch(const Tower& tower, std::size_t first, std::s
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const NumberRange range = ranges[i];
       if (range.bound > 0) {
-        fill(batch.numbers[inputs[i]], per_example(inputs[i]), [&] {
-          return static_cast<std::int32_t>(range.least + random.below(range.bound - range.least));
-        });
+        fill(batch.numbers[inputs[i]], per_example(inputs[i]), [&] { return range.draw(random); });
       } else {
         fill(batch.reals[inputs[i]], per_example(inputs[i]), [&] { return random.normal(); });
       }

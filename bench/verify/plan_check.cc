@@ -12,6 +12,7 @@
 #include "models/ops/fully_connected.h"
 #include "models/ops/loss.h"
 #include "models/ops/moving_average.h"
+#include "models/ops/multibox_loss.h"
 #include "models/ops/rnn.h"
 
 namespace bench {
@@ -25,7 +26,7 @@ bool sums_over_images(const Node& node) {
 
 /// Returns true if the node adds up images, in a sum or a mean.
 bool adds_images(const Node& node) {
-  return sums_over_images(node) || node.op == &kSoftmaxCrossEntropy;
+  return sums_over_images(node) || node.op == &kSoftmaxCrossEntropy || node.op == &kMultiboxLoss;
 }
 
 /// The most that roundings in 16 bits, and what follows from them, may change a tensor of a copy,
@@ -217,7 +218,8 @@ void PlanCheck::check_reorder(const Executor::ObservedStep& step) {
 }
 
 double PlanCheck::factor_of(const Node& node, const Shape& small, const Shape& whole) const {
-  if (node.op == &kSoftmaxCrossEntropyBackward) {
+  const bool derivatives = node.op == &kMultiboxLoss && small.rank() > 0;
+  if (node.op == &kSoftmaxCrossEntropyBackward || derivatives) {
     return 1 / copies_;  // The loss is a mean over the images.
   }
   return sums_over_images(node) && small == whole ? copies_ : 1;

@@ -59,6 +59,31 @@ std::int64_t row_grain(std::int64_t row_bytes) {
   return std::max<std::int64_t>(kBytes / std::max<std::int64_t>(row_bytes, 1), 1);
 }
 
+/// swap_axes() of rows that have one element, in blocks that a cache holds.
+template <class T>
+void swap_elements(ThreadTeam& team, const SwapAxes& args) {
+  constexpr std::int64_t kBlock = 16;
+  const std::int64_t blocks = (args.b + kBlock - 1) / kBlock;
+  const std::int64_t grain = row_grain(kBlock * args.a * args.row_bytes);
+  team.for_ranges(args.matrices * blocks, grain, [&](Range range) {
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const std::int64_t matrix = i / blocks * args.a * args.b;
+      const T* const x = static_cast<const T*>(args.x) + matrix;
+      T* const y = static_cast<T*>(args.y) + matrix;
+      const std::int64_t first = i % blocks * kBlock;
+      const std::int64_t last = std::min(first + kBlock, args.b);
+      for (std::int64_t begin = 0; begin < args.a; begin += kBlock) {
+        const std::int64_t end = std::min(begin + kBlock, args.a);
+        for (std::int64_t b = first; b < last; ++b) {
+          for (std::int64_t a = begin; a < end; ++a) {
+            y[b * args.a + a] = x[a * args.b + b];
+          }
+        }
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void embedding(ThreadTeam& team, const Embedding& args) {
@@ -109,11 +134,21 @@ void embedding_backward(ThreadTeam& team, const EmbeddingBackward& args) {
 }
 
 void swap_axes(ThreadTeam& team, const SwapAxes& args) {
+  if (args.row_bytes == sizeof(std::uint32_t)) {
+    swap_elements<std::uint32_t>(team, args);
+    return;
+  }
+  if (args.row_bytes == sizeof(std::uint16_t)) {
+    swap_elements<std::uint16_t>(team, args);
+    return;
+  }
   const auto* const x = static_cast<const std::byte*>(args.x);
   auto* const y = static_cast<std::byte*>(args.y);
-  team.for_ranges(args.a * args.b, row_grain(args.row_bytes), [&](Range range) {
+  const std::int64_t rows = args.a * args.b;
+  team.for_ranges(args.matrices * rows, row_grain(args.row_bytes), [&](Range range) {
     for (std::int64_t row = range.begin; row < range.end; ++row) {
-      const std::int64_t from = row % args.a * args.b + row / args.a;
+      const std::int64_t within = row % rows;
+      const std::int64_t from = row - within + within % args.a * args.b + within / args.a;
       std::memcpy(y + row * args.row_bytes, x + from * args.row_bytes,
                   static_cast<std::size_t>(args.row_bytes));
     }

@@ -36,11 +36,13 @@ struct EmbeddingBackward {
 };
 void embedding_backward(ThreadTeam& team, const EmbeddingBackward& args);
 
-/// kSwapAxes of models/ops/swap_axes.h: x[A,B,C] -> y[B,A,C] of any type. y must not be x. Waits.
+/// kSwapAxes of models/ops/swap_axes.h, of any type, as matrices of rows. x[M,A,B] -> y[M,B,A]; y
+/// must not be x. Waits.
 struct SwapAxes {
+  std::int64_t matrices = 1;
   std::int64_t a = 0;
   std::int64_t b = 0;
-  std::int64_t row_bytes = 0;  ///< of C elements
+  std::int64_t row_bytes = 0;
   const void* x = nullptr;
   void* y = nullptr;
 };

@@ -2,6 +2,7 @@
 
 #include "kernels/onednn/vector_kernel.h"
 #include "models/ops/embedding.h"
+#include "models/ops/swap_axes.h"
 
 namespace bench::onednn {
 namespace {
@@ -55,10 +56,12 @@ std::vector<Candidate> embedding_backward(Context& context, const Graph& graph, 
 std::vector<Candidate> swap_axes(Context& context, const Graph& graph, const Node& node,
                                  DataFormat /*format*/) {
   const TensorType& x = graph.type(node.inputs[0]);
-  const cpu::SwapAxes problem{
-      .a = x.shape[0],
-      .b = x.shape[1],
-      .row_bytes = x.shape[2] * static_cast<std::int64_t>(size_of(x.dtype))};
+  const auto size = static_cast<std::int64_t>(size_of(x.dtype));
+  const cpu::SwapAxes problem =
+      node.attributes.as<SwapAxesAttributes>().first == 0
+          ? cpu::SwapAxes{.a = x.shape[0], .b = x.shape[1], .row_bytes = x.shape[2] * size}
+          : cpu::SwapAxes{
+                .matrices = x.shape[0], .a = x.shape[1], .b = x.shape[2], .row_bytes = size};
   return {vector_candidate(context, graph, node, {row_major(3)}, {row_major(3)},
                            [problem](const Launch& launch) {
                              cpu::SwapAxes args = problem;

@@ -1,5 +1,6 @@
 #include "kernels/reference/operations.h"
 #include "models/base/errors.h"
+#include "models/ops/swap_axes.h"
 
 namespace bench::reference {
 namespace {
@@ -38,14 +39,17 @@ Operation embedding_backward(const Graph&, const Node&) {
   }};
 }
 
-Operation swap_axes(const Graph&, const Node&) {
-  return {.compute = [](std::span<const Tensor> in, std::span<const Tensor> out, const Crew&) {
+Operation swap_axes(const Graph&, const Node& node) {
+  const std::size_t first = node.attributes.as<SwapAxesAttributes>().first;
+  return {.compute = [first](std::span<const Tensor> in, std::span<const Tensor> out, const Crew&) {
     const Shape& x = in[0].shape;
-    const auto from = rows_of(in[0], x[2]);
-    auto to = rows_of(out[0], x[2]);
     for (std::int64_t a = 0; a < x[0]; ++a) {
       for (std::int64_t b = 0; b < x[1]; ++b) {
-        to.row(b * x[0] + a) = from.row(a * x[1] + b);
+        for (std::int64_t c = 0; c < x[2]; ++c) {
+          const std::int64_t to =
+              first == 0 ? (b * x[0] + a) * x[2] + c : (a * x[2] + c) * x[1] + b;
+          out[0].data[to] = in[0].data[(a * x[1] + b) * x[2] + c];
+        }
       }
     }
   }};

@@ -9,6 +9,10 @@ namespace bench {
 inline constexpr std::int64_t kImagenetTrainingImages = 1281167;
 inline constexpr std::int64_t kCifarTrainingImages = 50000;
 
+/// COCO 2017 (Lin et al., arXiv:1405.0312). Only images with objects are validated.
+inline constexpr std::int64_t kCocoTrainingImages = 118287;
+inline constexpr std::int64_t kCocoValidationImages = 4952;
+
 /// Sequences of 35 words of the Penn Treebank as Mikolov divided it: 929,589 words to train with
 /// and 73,760 to validate (Zaremba et al., arXiv:1409.2329).
 inline constexpr std::int64_t kPtbTrainingSequences = 929589 / 35;

@@ -21,6 +21,7 @@
 #include "models/ops/flatten.h"
 #include "models/ops/fully_connected.h"
 #include "models/ops/moving_average.h"
+#include "models/ops/multibox_loss.h"
 #include "models/ops/multiply.h"
 #include "models/ops/pool.h"
 #include "models/ops/reshape.h"
@@ -281,8 +282,8 @@ ValueId NetworkBuilder::rnn(const std::string& path, ValueId x, const RnnSpec& s
   return graph_.add_node(kRnn, path, spec.attributes, std::move(read))[0];
 }
 
-ValueId NetworkBuilder::swap_axes(const std::string& name, ValueId x) {
-  return graph_.add_node(kSwapAxes, name, {}, {x})[0];
+ValueId NetworkBuilder::swap_axes(const std::string& name, ValueId x, std::size_t first) {
+  return graph_.add_node(kSwapAxes, name, SwapAxesAttributes{first}, {x})[0];
 }
 
 ValueId NetworkBuilder::reshape(const std::string& name, ValueId x, const Shape& shape) {
@@ -292,6 +293,11 @@ ValueId NetworkBuilder::reshape(const std::string& name, ValueId x, const Shape&
 ValueId NetworkBuilder::ctc_loss(const std::string& name, const CtcInputs& inputs) {
   return graph_.add_node(kCtcLoss, name, {},
                          {inputs.logits, inputs.labels, inputs.label_counts, inputs.frames})[0];
+}
+
+ValueId NetworkBuilder::multibox_loss(const std::string& name, const MultiboxInputs& inputs) {
+  return graph_.add_node(kMultiboxLoss, name, {},
+                         {inputs.offsets, inputs.scores, inputs.target_offsets, inputs.classes})[0];
 }
 
 VariableRole NetworkBuilder::bias_role() const {

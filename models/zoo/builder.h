@@ -102,6 +102,14 @@ struct CtcInputs {
   ValueId frames;
 };
 
+/// The inputs of kMultiboxLoss.
+struct MultiboxInputs {
+  ValueId offsets;
+  ValueId scores;
+  ValueId target_offsets;
+  ValueId classes;
+};
+
 /// What a builder needs to know about the network it builds.
 struct BuilderOptions {
   std::int64_t num_classes = 0;
@@ -162,10 +170,11 @@ class NetworkBuilder {
   ValueId embedding(const std::string& path, ValueId ids, const EmbeddingSpec& spec);
   /// [T,N,I] -> [T,N,directions*units]; the biases are 0 at first.
   ValueId rnn(const std::string& path, ValueId x, const RnnSpec& spec);
-  /// [A,B,C] -> [B,A,C].
-  ValueId swap_axes(const std::string& name, ValueId x);
+  /// [A,B,C] -> [B,A,C], or [A,C,B] if `first` is 1.
+  ValueId swap_axes(const std::string& name, ValueId x, std::size_t first = 0);
   ValueId reshape(const std::string& name, ValueId x, const Shape& shape);
   ValueId ctc_loss(const std::string& name, const CtcInputs& inputs);
+  ValueId multibox_loss(const std::string& name, const MultiboxInputs& inputs);
   /// The logits of most models: a fully connected layer `fc` with an output per class.
   ValueId head(ValueId features) {
     return fully_connected("fc", features, {.outputs = options_.num_classes});

@@ -15,6 +15,8 @@ enum class ModelRate : std::uint8_t {
   cifar_alexnet,    ///< 0.1, a tenth every 100 epochs
   cifar_nasnet,     ///< 0.025
   small_constant,   ///< 0.0005
+  ssd,              ///< 0.001 per 32 images, ramp over 5 epochs, a tenth after 160,000 and 200,000
+                    ///< steps of 32 images
 };
 
 }  // namespace bench

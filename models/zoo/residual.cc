@@ -79,8 +79,7 @@ ValueId preactivated_block(NetworkBuilder& net, ValueId input, const ResidualNet
 
 }  // namespace
 
-ValueId build_residual_network(NetworkBuilder& net, ValueId images,
-                               const ResidualNetwork& network) {
+ValueId build_residual_stages(NetworkBuilder& net, ValueId images, const ResidualNetwork& network) {
   ValueId x = conv(net, "conv1", images, {64, 7, 2});
   if (network.stem_norm) {
     x = net.relu("relu", net.batch_norm("bn1", x, network.norm));
@@ -92,7 +91,7 @@ ValueId build_residual_network(NetworkBuilder& net, ValueId images,
     for (int i = 0; i < network.blocks.at(stage); ++i) {
       const Block block{.path = fmt::format("layer{}.{}", stage + 1, i),
                         .width = width,
-                        .stride = i == 0 && stage > 0 ? 2 : 1,
+                        .stride = i == 0 ? network.strides.at(stage) : 1,
                         .projection = i == 0 && (network.always_project || net.channels(x) != out)};
       x = network.preactivated ? preactivated_block(net, x, network, block)
                                : plain_block(net, x, network, block);
@@ -101,6 +100,12 @@ ValueId build_residual_network(NetworkBuilder& net, ValueId images,
   if (network.preactivated) {
     x = net.relu("relu2", net.batch_norm("bn2", x, network.preactivation_norm));
   }
+  return x;
+}
+
+ValueId build_residual_network(NetworkBuilder& net, ValueId images,
+                               const ResidualNetwork& network) {
+  const ValueId x = build_residual_stages(net, images, network);
   return net.head(net.spatial_mean("mean", x));
 }
 

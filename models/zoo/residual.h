@@ -10,6 +10,8 @@ namespace bench {
 struct ResidualNetwork {
   /// Blocks of each stage.
   std::array<int, 4> blocks{};
+  /// Stride of each stage's first block.
+  std::array<std::int64_t, 4> strides{1, 2, 2, 2};
   /// True: three convolutions, 1x1, 3x3 and 1x1, the last with four times the channels. False: two
   /// 3x3 convolutions.
   bool bottleneck = true;
@@ -26,8 +28,11 @@ struct ResidualNetwork {
   BatchNormSpec preactivation_norm = {};
 };
 
-/// From images to logits. Names are torchvision's. In v2, `bnI` comes before a block's `convI`, a
-/// projection is `downsample.0` without batch norm, and the last batch norm is `bn2`.
+/// The network from images to the end of its last stage. Names are torchvision's. In v2, `bnI`
+/// comes before a block's `convI`, a projection is `downsample.0` without batch norm, and the last
+/// batch norm is `bn2`.
+ValueId build_residual_stages(NetworkBuilder& net, ValueId images, const ResidualNetwork& network);
+/// From images to logits.
 ValueId build_residual_network(NetworkBuilder& net, ValueId images, const ResidualNetwork& network);
 
 }  // namespace bench

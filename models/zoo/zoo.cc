@@ -41,7 +41,7 @@ ValueId add_cross_entropy(Graph& graph, const NetworkOptions& options, const Cla
 
 #define BENCH_MODEL(name, printed, dataset, size, batch, classes, rate, build) \
   ValueId build(NetworkBuilder&, ValueId);
-#define BENCH_NUMBER_MODEL(name, printed, dataset, batch, classes, rate, model) \
+#define BENCH_NUMBER_MODEL(name, printed, dataset, size, batch, classes, rate, model) \
   extern const NumberModel model;
 #include "models/zoo/zoo.inc"
 #undef BENCH_MODEL
@@ -51,8 +51,8 @@ std::span<const Model> all_models() {
   static constexpr std::array kModels{
 #define BENCH_MODEL(name, printed, dataset, size, batch, classes, rate, build) \
   Model{name, printed, dataset, size, nullptr, batch, classes, ModelRate::rate, build},
-#define BENCH_NUMBER_MODEL(name, printed, dataset, batch, classes, rate, model) \
-  Model{name, printed, dataset, 0, &(model), batch, classes, ModelRate::rate, nullptr},
+#define BENCH_NUMBER_MODEL(name, printed, dataset, size, batch, classes, rate, model) \
+  Model{name, printed, dataset, size, &(model), batch, classes, ModelRate::rate, nullptr},
 #include "models/zoo/zoo.inc"
 #undef BENCH_MODEL
 #undef BENCH_NUMBER_MODEL
@@ -77,17 +77,22 @@ std::string_view listed_model_name(std::string_view name) {
 }
 
 std::vector<ExampleInput> example_inputs(const Model& model, const NetworkOptions& options) {
-  if (!model.reads_images()) {
-    std::vector<ExampleInput> inputs = model.numbers->inputs(options.num_classes);
-    for (ExampleInput& input : inputs) {
-      input.dtype = input.dtype == DType::s32 ? DType::s32 : options.dtype;
-    }
+  std::vector<ExampleInput> inputs;
+  if (model.reads_images()) {
+    const std::int64_t size = options.image_size > 0 ? options.image_size : model.image_size;
+    inputs.push_back(
+        {.name = "images", .dtype = options.dtype, .shape = {kImageChannels, size, size}});
+  }
+  if (model.classifies_images()) {
+    // tf_cnn_benchmarks never draws the last class either.
+    inputs.push_back({.name = "labels", .bound = options.num_classes - 1});
     return inputs;
   }
-  const std::int64_t size = options.image_size > 0 ? options.image_size : model.image_size;
-  return {{.name = "images", .dtype = options.dtype, .shape = {kImageChannels, size, size}},
-          // tf_cnn_benchmarks never draws the last class either.
-          {.name = "labels", .bound = options.num_classes - 1}};
+  for (ExampleInput& input : model.numbers->inputs(options.num_classes)) {
+    input.dtype = input.dtype == DType::s32 ? DType::s32 : options.dtype;
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
 }
 
 std::int64_t examples_of(const Graph& network) { return network.shape(network.inputs()[0])[0]; }
@@ -95,7 +100,7 @@ std::int64_t examples_of(const Graph& network) { return network.shape(network.in
 Graph build_network(const Model& model, const NetworkOptions& options) {
   Graph graph;
   const std::vector<ExampleInput> inputs = example_inputs(model, options);
-  const std::size_t for_loss = model.reads_images() ? 1 : model.numbers->loss_inputs;
+  const std::size_t for_loss = model.classifies_images() ? 1 : model.numbers->loss_inputs;
   const auto add_inputs = [&](std::span<const ExampleInput> added) {
     std::vector<ValueId> values;
     for (const ExampleInput& input : added) {
@@ -114,8 +119,8 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
                                  .dtype = options.dtype,
                                  .first_image = options.first_image,
                                  .biases_decay = options.biases_decay});
-  const ValueId logits =
-      model.reads_images() ? model.build(builder, read[0]) : model.numbers->build(builder, read);
+  const ValueId logits = model.classifies_images() ? model.build(builder, read[0])
+                                                   : model.numbers->build(builder, read);
   const NetworkBuilder::AuxLogits& aux = builder.aux_logits();
   if (options.aux_head && options.training && !aux.logits.valid()) {
     throw UsageError(

@@ -20,15 +20,17 @@ struct SpeedUnit {
   std::int64_t per_example = 1;
 };
 
-/// A model that reads numbers instead of images.
+/// A model that reads numbers instead of images and labels, or besides images.
 struct NumberModel {
   /// What an example is called, in the singular.
   std::string_view example;
   SpeedUnit unit;
+  /// Without the images.
   std::vector<ExampleInput> (*inputs)(std::int64_t num_classes) = nullptr;
   /// The last inputs are for the loss alone, and only training reads them.
   std::size_t loss_inputs = 1;
-  /// From the other inputs to logits[L,classes], with the rows of an example together.
+  /// From the other inputs, the images first, to a matrix of logits with the rows of an example
+  /// together.
   ValueId (*build)(NetworkBuilder&, std::span<const ValueId> inputs) = nullptr;
   /// From the logits and the inputs of the loss to a scalar. Null: the only such input has a label
   /// per row of the logits, and the loss is the cross-entropy.
@@ -43,24 +45,26 @@ struct Model {
   std::string_view dataset;
   /// The default height and width of the images; 0: it reads none.
   std::int64_t image_size = 0;
-  /// Null: it reads images.
+  /// Null: it classifies images.
   const NumberModel* numbers = nullptr;
   std::int64_t default_batch = 0;
   /// Number of classes, if the model's definition fixes it; 0 means the dataset's. Models of images
   /// can have another number, too.
   std::int64_t num_classes = 0;
   ModelRate rate = ModelRate::constant;
-  /// From images[N,C,S,S] to logits[N,classes]; null if it reads numbers.
+  /// From images[N,C,S,S] to logits[N,classes]; null if it is a NumberModel.
   ValueId (*build)(NetworkBuilder&, ValueId images) = nullptr;
 
-  [[nodiscard]] bool reads_images() const { return numbers == nullptr; }
+  [[nodiscard]] bool reads_images() const { return image_size > 0; }
+  /// True if it reads only images and a label for each.
+  [[nodiscard]] bool classifies_images() const { return numbers == nullptr; }
   /// True if a row of the logits has one label, so that label smoothing and accuracies apply.
-  [[nodiscard]] bool classifies() const { return reads_images() || numbers->loss == nullptr; }
+  [[nodiscard]] bool classifies() const { return numbers == nullptr || numbers->loss == nullptr; }
   /// What an example is called, in the singular.
   [[nodiscard]] std::string_view example() const {
-    return reads_images() ? "image" : numbers->example;
+    return numbers == nullptr ? "image" : numbers->example;
   }
-  [[nodiscard]] SpeedUnit unit() const { return reads_images() ? SpeedUnit{} : numbers->unit; }
+  [[nodiscard]] SpeedUnit unit() const { return numbers == nullptr ? SpeedUnit{} : numbers->unit; }
 };
 
 /// All models, in the order of zoo.inc.
@@ -94,7 +98,8 @@ struct NetworkOptions {
   std::uint64_t seed = 1234;
 };
 
-/// What the model reads: images f32[3,S,S] and a label, or its NumberModel's inputs.
+/// What the model reads: images f32[3,S,S] and a label, or its NumberModel's inputs, the images
+/// first if it reads any.
 std::vector<ExampleInput> example_inputs(const Model& model, const NetworkOptions& options);
 
 /// The whole forward network. Inputs: those of `options.batch` examples, and step if dropout needs

@@ -18,11 +18,9 @@ namespace bench {
   std::unique_ptr<InputSource> make_##word##_input(const InputSpec&, const DatasetOptions&, \
                                                    std::shared_ptr<HostAllocator>);
 #define BENCH_SYNTHETIC_DATASET(dataset, ...)
-#define BENCH_KNOWN_DATASET(dataset, ...)
 #include "pipeline/datasets/datasets.inc"
 #undef BENCH_DATASET
 #undef BENCH_SYNTHETIC_DATASET
-#undef BENCH_KNOWN_DATASET
 
 namespace {
 
@@ -34,13 +32,11 @@ namespace {
           .record_memory = word##_record_memory, \
           .make_input = make_##word##_input},
 #define BENCH_SYNTHETIC_DATASET(dataset, ...) Dataset{.name = dataset, __VA_ARGS__},
-#define BENCH_KNOWN_DATASET(dataset, ...) Dataset{.name = dataset, __VA_ARGS__},
 constexpr auto kDatasets = std::to_array<Dataset>({
 #include "pipeline/datasets/datasets.inc"
 });
 #undef BENCH_DATASET
 #undef BENCH_SYNTHETIC_DATASET
-#undef BENCH_KNOWN_DATASET
 
 std::string names() {
   std::string out;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <deque>
 #include <thread>
 #include <utility>
@@ -114,6 +115,7 @@ class DrawnNumbers {
         per_example_(static_cast<std::size_t>(input.shape.elements())),
         least_(static_cast<std::int32_t>(input.least)),
         range_(static_cast<std::uint32_t>(input.bound - input.least)),
+        places_(static_cast<std::uint32_t>(std::lround(range_ / input.share))),
         first_(static_cast<std::size_t>(spec.first_image) * per_example_),
         count_(static_cast<std::size_t>(spec.batch) * per_example_),
         values_(allocator, count_),
@@ -148,23 +150,31 @@ class DrawnNumbers {
   [[nodiscard]] const std::int32_t* values() const { return values_.data(); }
 
  private:
-  std::int32_t draw() { return least_ + static_cast<std::int32_t>(random_.below(range_)); }
+  std::int32_t draw() {
+    const std::uint32_t place = random_.below(places_);
+    return place < range_ ? least_ + static_cast<std::int32_t>(place) : 0;
+  }
 
   std::string name_;
   std::size_t per_example_;
   std::int32_t least_;
   std::uint32_t range_;
+  /// The range, and as many places for zeros as its share leaves.
+  std::uint32_t places_;
   std::size_t first_;
   std::size_t count_;
   HostArray<std::int32_t> values_;
   RandomStream random_;
 };
 
+/// Numbers come instead of images or, if these have a size, besides them.
+bool reads_images(const InputSpec& spec) { return spec.numbers.empty() || spec.height > 0; }
+
 class SyntheticInput final : public InputSource {
  public:
   SyntheticInput(const InputSpec& spec, const std::shared_ptr<HostAllocator>& allocator,
                  const Watch& watch)
-      : has_images_(spec.numbers.empty()),
+      : has_images_(reads_images(spec)),
         batch_(spec.batch),
         global_batch_(spec.images_of_all()),
         images_(allocator,
@@ -174,8 +184,11 @@ class SyntheticInput final : public InputSource {
     if (has_images_) {
       rows = spec.batch * spec.height;
       fill_images(spec, images_.data(), watch);
+    }
+    if (spec.numbers.empty()) {
       drawn_numbers_.emplace_back(
           spec, ExampleInput{.name = "labels", .bound = spec.num_classes - 1}, allocator);
+      labels_ = drawn_numbers_.back().values();
     }
     for (const ExampleInput& input : spec.numbers) {
       if (input.dtype == DType::s32) {
@@ -199,15 +212,12 @@ class SyntheticInput final : public InputSource {
     const std::int64_t epoch = statistics_.images_delivered / batch_;
     statistics_.images_delivered += batch_;
     drawn_ += global_batch_;
-    InputBatch batch{.epoch = epoch, .following = {.epoch = 0, .index = drawn_}};
-    if (has_images_) {
-      batch.images = images_.data();
-      batch.labels = drawn_numbers_.front().values();
-      batch.content = content_;
-    } else {
-      batch.numbers = batch_numbers_;
-    }
-    return batch;
+    return {.images = has_images_ ? images_.data() : nullptr,
+            .labels = labels_,
+            .numbers = batch_numbers_,
+            .content = content_,
+            .epoch = epoch,
+            .following = {.epoch = 0, .index = drawn_}};
   }
 
   [[nodiscard]] InputStatistics statistics() const override { return statistics_; }
@@ -222,6 +232,8 @@ class SyntheticInput final : public InputSource {
   /// Their addresses are in `batch_numbers_`.
   std::deque<DrawnNumbers> drawn_numbers_;
   std::deque<KeptNumbers> kept_numbers_;
+  /// Null if the spec has other numbers.
+  const std::int32_t* labels_ = nullptr;
   std::vector<BatchNumbers> batch_numbers_;
   /// The examples of all processes that were drawn, also before the start.
   std::int64_t drawn_;
@@ -235,11 +247,12 @@ std::unique_ptr<InputSource> make_synthetic_input(const InputSpec& spec,
                                                   const Watch& watch) {
   check(spec.type == SlotType::f32, "synthetic images must be f32");
   const auto invalid = [](const ExampleInput& input) {
-    return input.dtype == DType::s32 ? input.bound <= input.least : input.dtype != DType::f32;
+    return input.dtype == DType::s32 ? input.bound <= input.least || input.share <= 0
+                                     : input.dtype != DType::f32;
   };
   check(std::ranges::none_of(spec.numbers, invalid),
         "synthetic numbers must be f32, or s32 with a range");
-  const bool images = spec.numbers.empty();
+  const bool images = reads_images(spec);
   if (spec.batch <= 0 || (images && (spec.channels <= 0 || spec.height <= 0 || spec.width <= 0)) ||
       spec.num_classes < 2) {
     throw UsageError(

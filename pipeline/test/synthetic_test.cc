@@ -158,6 +158,30 @@ TEST(SyntheticNumbers, BeginAtTheLeastNumber) {
   EXPECT_EQ(std::set<std::int32_t>(tokens.begin(), tokens.end()), (std::set<std::int32_t>{4, 5}));
 }
 
+TEST(SyntheticNumbers, AreZeroButForTheirShare) {
+  InputSpec spec = sequences();
+  spec.numbers[0] = {.name = "classes", .shape = {1000}, .least = 1, .bound = 6, .share = 0.05};
+  const auto classes = numbers_of(spec, 0, 5);
+  const std::set<std::int32_t> seen(classes.begin(), classes.end());
+  EXPECT_EQ(seen, (std::set<std::int32_t>{0, 1, 2, 3, 4, 5}));
+  const auto drawn = classes.size() - std::ranges::count(classes, 0);
+  EXPECT_NEAR(static_cast<double>(drawn), 0.05 * 20000, 150);  // almost five deviations
+}
+
+TEST(SyntheticNumbers, ComeWithImagesIfTheseHaveASize) {
+  InputSpec spec = sequences();
+  spec.height = spec.width = 8;
+  const auto source = make_synthetic_input(spec);
+  const InputBatch batch = source->next();
+  EXPECT_TRUE(batch.has_images());
+  EXPECT_EQ(batch.labels, nullptr);
+  EXPECT_EQ(batch.numbers.size(), 2U);
+  InputSpec alone = spec;
+  alone.numbers.clear();
+  EXPECT_TRUE(std::equal(batch.images, batch.images + 4 * 3 * 8 * 8,
+                         make_synthetic_input(alone)->next().images));
+}
+
 /// A sequence of three real numbers and a label.
 InputSpec real_sequences() {
   return {.batch = 4,

@@ -95,6 +95,18 @@ TEST(LearningRate, HasNoRampForOfficialResnet) {
   EXPECT_DOUBLE_EQ(of_model(ModelRate::official_resnet, 32).at(0), 0.0125);
 }
 
+TEST(LearningRate, RampsUpAndFallsTwiceForSsd) {
+  const LearningRate rate = of_model(ModelRate::ssd, 64);
+  EXPECT_EQ(rate.at(0), 0);
+  // Five epochs of 118287 images have 9241 whole steps.
+  EXPECT_DOUBLE_EQ(rate.at(100), 0.002 * 100 / 9241);
+  EXPECT_DOUBLE_EQ(rate.at(9241), 0.002);
+  EXPECT_DOUBLE_EQ(rate.at(80000), 0.002);
+  EXPECT_DOUBLE_EQ(rate.at(80001), 0.0002);
+  EXPECT_DOUBLE_EQ(rate.at(100000), 0.0002);
+  EXPECT_DOUBLE_EQ(rate.at(100001), 0.00002);
+}
+
 TEST(LearningRate, RoundsStepsPerEpochDownForCifarResnet) {
   // 50000 / 128 is 390.6, which is rounded down before the multiplication.
   const LearningRate rate = of_model(ModelRate::cifar_resnet, 128);

@@ -63,12 +63,5 @@ TEST(ResolveDataName, RefusesFoldersOfAnUnknownDataset) {
                     HasSubstr("in a folder per class, give --data_name=imagenet")));
 }
 
-TEST(ResolveDataName, RefusesDatasetsThatAreNotBuilt) {
-  EXPECT_EQ(usage_error([] { resolve_data_name(parse({"--data_dir=/data/coco"}).flags); }),
-            "--data_dir=/data/coco: the path contains coco, a dataset that is not built yet; if "
-            "the folder "
-            "holds shards in ImageNet's format, add --data_name=imagenet");
-}
-
 }  // namespace
 }  // namespace bench

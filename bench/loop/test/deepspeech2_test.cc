@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "bench/loop/test/original_numbers.h"
 #include "bench/plan/input.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/reference/reference_backend.h"
@@ -31,13 +32,7 @@ constexpr Model kModel{.name = "small",
 /// that the original adds to each probability is 0.
 constexpr double kLoss = 41.0604057;
 constexpr double kLogitsNorm = 39.7819739;
-struct Gradient {
-  std::string_view variable;
-  double norm = 0;
-  /// The sum of the elements, each times cos(0.61 i).
-  double sum = 0;
-};
-constexpr std::array<Gradient, 18> kGradients{{
+constexpr std::array<OriginalGradient, 18> kGradients{{
     {"conv0.weight", 387.42, -7.504928},
     {"conv0/batch_norm.weight", 3.323654, 0.3528521},
     {"conv0/batch_norm.bias", 5.786164, -1.043744},
@@ -116,14 +111,6 @@ void write_inputs(Tower& tower) {
   tower.write_numbers("frames", std::vector<std::int32_t>(kExamples, kSmall.windows / 4));
 }
 
-double norm_of(const std::vector<float>& values) {
-  double squares = 0;
-  for (const float value : values) {
-    squares += double{value} * double{value};
-  }
-  return std::sqrt(squares);
-}
-
 /// `tolerance` is a share of each number.
 void expect_the_originals_numbers(Backend& backend, DType dtype, const ExecutorOptions& options,
                                   double tolerance) {
@@ -136,16 +123,7 @@ void expect_the_originals_numbers(Backend& backend, DType dtype, const ExecutorO
   EXPECT_NEAR(executor.read_scalar("loss"), kLoss, tolerance * kLoss);
   EXPECT_NEAR(norm_of(executor.read_output_as_floats("logits")), kLogitsNorm,
               tolerance * kLogitsNorm);
-  for (const Gradient& expected : kGradients) {
-    const std::vector<float> gradient = executor.read_gradient(std::string(expected.variable));
-    double sum = 0;
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      sum += double{gradient[i]} * std::cos(0.61 * static_cast<double>(i));
-    }
-    const double error = 10 * tolerance * expected.norm;
-    EXPECT_NEAR(norm_of(gradient), expected.norm, error) << expected.variable;
-    EXPECT_NEAR(sum, expected.sum, 2 * error) << expected.variable;
-  }
+  expect_gradients(executor, kGradients, 10 * tolerance);
 }
 
 /// Runs on the second half of a batch, as the second of two towers does.

@@ -117,18 +117,22 @@ TEST(LanguageModel, RefusesFlagsForImages) {
       resolve_settings(parse({"--model=lstm_lm", "--device=cpu", "--forward_only", flag}));
     });
   };
-  for (const std::string flag : {"image_size=64", "input_file=x", "input_transfer=uint8"}) {
+  for (const std::string flag : {"image_size=64", "input_transfer=uint8"}) {
     EXPECT_THAT(refused("--" + flag), HasSubstr("is for images, but --model=lstm_lm reads none"))
         << flag;
   }
+  EXPECT_EQ(
+      refused("--input_file=x"),
+      "--input_file has images and labels, but --model=lstm_lm does not classify images; omit "
+      "this flag");
   EXPECT_EQ(usage_error([] {
               resolve_settings(parse({"--model=lstm_lm", "--device=cpu",
                                       "--eval_during_training_every_n_steps=2", "--train_dir=x"}));
             }),
-            "--model=lstm_lm: an evaluation during training is not built for models that read no "
-            "images");
+            "--model=lstm_lm: an evaluation during training is built only for networks that "
+            "classify images");
   EXPECT_EQ(refused("--dtype=int8"),
-            "--model=lstm_lm: --dtype=int8 is not built for models that read no images");
+            "--model=lstm_lm: --dtype=int8 is built only for networks that classify images");
 }
 
 TEST(DeepSpeech2, RefusesFlagsForACrossEntropy) {

@@ -106,7 +106,7 @@ TEST_P(ZooStep, HasAFiniteLossFiniteGradientsAndThePublishedL2Term) {
   const Graph graph = build_run_graph(settings, *backend_, kBatch);
   Tower tower(graph, *backend_, {.format = format}, initial_values(graph, 1234));
 
-  if (model.reads_images()) {
+  if (model.classifies_images()) {
     RandomStream random(1);
     std::vector<float> images(kBatch * tower.elements_of_image());
     std::generate(images.begin(), images.end(), [&] { return random.normal(); });

@@ -80,7 +80,7 @@ TEST(Sharing, SaysThatResnetsOwnRateMakesUpForTheSum) {
   const std::string sum = joined(
       {"--model=resnet50", "--batch_size=128", "--num_epochs=6", "--variable_update=replicated"});
   EXPECT_THAT(sum, HasSubstr("is 0 at the first step and 0.128 at the last, as for their mean, "
-                             "because ResNet's default rate is divided by 2"));
+                             "because the default rate of resnet50 is divided by 2"));
   EXPECT_THAT(
       joined({"--model=resnet50", "--init_learning_rate=0.5", "--variable_update=replicated"}),
       HasSubstr("is 1, 2 times that of their mean"));

@@ -246,8 +246,9 @@ TEST(EmbeddingShape, GivesAWideGradientOfTheTable) {
   EXPECT_EQ(graph.type(dtable), (TensorType{.dtype = DType::f32, .shape = {10, 6}}));
 }
 
-TEST(SwapAxesShape, SwapsTheFirstTwoOfThree) {
-  EXPECT_EQ(result_shape(kSwapAxes, {}, {{5, 3, 16}}), Shape({3, 5, 16}));
+TEST(SwapAxesShape, SwapsTwoNeighboursOfThree) {
+  EXPECT_EQ(result_shape(kSwapAxes, SwapAxesAttributes{}, {{5, 3, 16}}), Shape({3, 5, 16}));
+  EXPECT_EQ(result_shape(kSwapAxes, SwapAxesAttributes{1}, {{5, 3, 16}}), Shape({5, 16, 3}));
 }
 
 TEST(ReshapeShape, KeepsTheElements) {

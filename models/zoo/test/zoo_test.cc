@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "models/base/default_boxes.h"
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/passes/backward.h"
@@ -61,15 +62,18 @@ TEST_P(Zoo, KeepsGradientsAndMultiplyAddsWhenFused) {
   expect_one_gradient_per_trainable_variable(add_backward(fused, "loss"));
 }
 
-TEST_P(Zoo, GivesALogitPerClassForEachLabelOrFrame) {
-  const std::int64_t fixed = GetParam().reads_images() ? 0 : GetParam().num_classes;
+TEST_P(Zoo, GivesTheLogitsOfEachLabelFrameOrBox) {
+  const std::int64_t fixed = GetParam().classifies_images() ? 0 : GetParam().num_classes;
   const NetworkOptions options{.batch = 2, .num_classes = fixed > 0 ? fixed : 7, .training = false};
   const Graph graph = build_network(GetParam(), options);
   // The last input of a CTC loss is the number of frames.
-  const std::int64_t rows = GetParam().classifies()
-                                ? GetParam().unit().per_example
-                                : example_inputs(GetParam(), options).back().least;
-  EXPECT_EQ(graph.shape(graph.output("logits")), (Shape{2 * rows, options.num_classes}));
+  Shape per_example{GetParam().unit().per_example, options.num_classes};
+  if (GetParam().name == "ssd300") {
+    per_example = {kDefaultBoxes, 4 + options.num_classes};
+  } else if (!GetParam().classifies()) {
+    per_example = per_example.with(0, example_inputs(GetParam(), options).back().least);
+  }
+  EXPECT_EQ(graph.shape(graph.output("logits")), per_example.with(0, 2 * per_example[0]));
 }
 
 TEST_P(Zoo, HasTheSameVariablesForInferenceAsForTraining) {
