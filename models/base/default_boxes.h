@@ -2,17 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-namespace bench {
+#include "models/base/box.h"
 
-/// A box in shares of the image's height and width.
-struct CenteredBox {
-  double y = 0;  ///< of the centre
-  double x = 0;
-  double height = 0;
-  double width = 0;
-};
+namespace bench {
 
 /// One of SSD300's maps, with a cell per `step` pixels of an image of 300 x 300.
 struct DefaultBoxMap {
@@ -49,8 +44,22 @@ inline constexpr std::int64_t kDefaultBoxes = [] {
 }();
 static_assert(kDefaultBoxes == 8732);
 
-/// All default boxes, which the network's offsets refer to; Liu et al., arXiv:1512.02325, section
-/// 2.2. Their order is: maps, boxes of a cell, rows, columns. Values above 1 are cut to 1.
+/// All default boxes, in shares of the image's height and width; Liu et al., arXiv:1512.02325,
+/// section 2.2. Their order is: maps, boxes of a cell, rows, columns. Values above 1 are cut to 1.
 const std::vector<CenteredBox>& default_boxes();
+
+/// A box's offsets from a default box, as the network predicts them:
+///
+/// - 10 times the distances of the centres in y and x, as shares of the default box's sides;
+/// - 5 times the logarithms of the ratios of heights and widths.
+using BoxOffsets = std::array<float, 4>;
+BoxOffsets offsets_of(const Box& box, const CenteredBox& default_box);
+/// The reverse.
+CenteredBox box_at(std::span<const float, 4> offsets, const CenteredBox& default_box);
+
+/// For each default box, the object that it matches, or -1. A default box matches the object with
+/// the largest intersection over union if this is at least 0.5. Each object also gets its best
+/// default box, the first object if several want the same. Equal boxes and objects: the first.
+std::vector<std::int32_t> match_default_boxes(std::span<const Box> objects);
 
 }  // namespace bench

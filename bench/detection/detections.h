@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "models/base/box.h"
+
+namespace bench {
+
+/// An object that a network found.
+struct Detection {
+  Box box;                    ///< in shares of the image's height and width; may exceed the image
+  std::int32_t category = 0;  ///< from 1; 0 is the background
+  double score = 0;           ///< the probability of the class
+};
+
+/// What SSD300 finds in an image. Its logits are kDefaultBoxes rows of four offsets and a score per
+/// class, the background's first.
+///
+/// - The boxes of a class are those with a probability above 0.05, at most the best 200.
+/// - A box is dropped if its intersection over union with a better box of its class is at least
+/// 0.5.
+/// - The best 200 of all classes remain, by descending probability.
+std::vector<Detection> find_objects(std::span<const float> logits);
+
+}  // namespace bench
