@@ -19,10 +19,10 @@ struct Detection {
 /// What SSD300 finds in an image. Its logits are kDefaultBoxes rows of four offsets and a score per
 /// class, the background's first.
 ///
-/// - The boxes of a class are those with a probability above 0.05, at most the best 200.
-/// - A box is dropped if its intersection over union with a better box of its class is at least
-/// 0.5.
-/// - The best 200 of all classes remain, by descending probability.
+/// - At most the best 200 boxes of a class compete, all with a probability above 5 %;
+/// - a box is dropped if its intersection over union with a better box of its class is a half or
+///   more;
+/// - the best 200 of all classes remain, by descending probability.
 std::vector<Detection> find_objects(std::span<const float> logits);
 
 }  // namespace bench

@@ -16,8 +16,17 @@ ReplayedInput::ReplayedInput(InputSource& source, int count, std::int64_t images
     const InputBatch from = source.next();
     check(from.has_images(), "only images can be replayed");
     Copy copy{.images = {allocator, rows * image_bytes},
-              .labels = {from.labels, from.labels + images},
+              .labels = {},
+              .numbers = {},
+              .batch_numbers = {from.numbers.begin(), from.numbers.end()},
               .epochs = std::vector<std::int64_t>(rows)};
+    if (from.labels != nullptr) {
+      copy.labels.assign(from.labels, from.labels + images);
+    }
+    for (const BatchNumbers& each : from.numbers) {
+      const auto bytes = each.bytes(0, rows);
+      copy.numbers.emplace_back(bytes.begin(), bytes.end());
+    }
     const void* const pixels = from.pixels != nullptr ? static_cast<const void*>(from.pixels)
                                                       : static_cast<const void*>(from.images);
     std::memcpy(copy.images.data(), pixels, rows * image_bytes);
@@ -30,7 +39,12 @@ ReplayedInput::ReplayedInput(InputSource& source, int count, std::int64_t images
     } else {
       copy.batch.images = reinterpret_cast<const float*>(copy.images.data());
     }
-    copy.batch.labels = copy.labels.data();
+    copy.batch.labels = copy.labels.empty() ? nullptr : copy.labels.data();
+    for (std::size_t i = 0; i < copy.numbers.size(); ++i) {
+      copy.batch_numbers[i].values = copy.numbers[i].data();
+      copy.batch_numbers[i].content = {};
+    }
+    copy.batch.numbers = copy.batch_numbers;
     copy.batch.epochs = copy.epochs.data();
     copy.batch.content = {};
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -27,6 +28,8 @@ class ReplayedInput final : public InputSource {
   struct Copy {
     HostArray<std::byte> images;
     std::vector<std::int32_t> labels;
+    std::vector<std::vector<std::byte>> numbers;
+    std::vector<BatchNumbers> batch_numbers;
     std::vector<std::int64_t> epochs;
     InputBatch batch = {};
   };

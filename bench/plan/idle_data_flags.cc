@@ -1,5 +1,6 @@
 #include "bench/plan/idle_data_flags.h"
 
+#include "bench/plan/input_settings.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -26,6 +27,15 @@ std::string unless_jpegs(const Asked& asked) {
              ? idle
              : fmt::format("with --data_name={}, whose images have one size and no shards",
                            asked.settings.workload.dataset->name);
+}
+
+std::string unless_imagenet(const Asked& asked) {
+  const std::string idle = unless_jpegs(asked);
+  const std::string_view dataset = asked.settings.workload.dataset->name;
+  return !idle.empty() || dataset == kDefaultDataset
+             ? idle
+             : fmt::format("with --data_name={}, whose images are always prepared in the same way",
+                           dataset);
 }
 
 std::string unless_interleaved(const Asked& asked) {
@@ -58,7 +68,7 @@ std::string unless_dct_is_chosen(const Asked& asked) {
 }
 
 std::string unless_original_pixels(const Asked& asked) {
-  const std::string idle = unless_jpegs(asked);
+  const std::string idle = unless_imagenet(asked);
   return !idle.empty() || asked.flags.input_preprocessor == "default"
              ? idle
              : fmt::format("with --input_preprocessor={}", asked.flags.input_preprocessor);

@@ -19,6 +19,7 @@ struct Asked {
 std::string unless_data(const Asked& asked);
 std::string if_nothing_is_copied_ahead(const Asked& asked);
 std::string unless_jpegs(const Asked& asked);
+std::string unless_imagenet(const Asked& asked);
 std::string unless_interleaved(const Asked& asked);
 std::string unless_several_read(const Asked& asked);
 std::string unless_bad_records_are_skipped(const Asked& asked);

@@ -245,13 +245,28 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const To
   return memory;
 }
 
-std::size_t image_elements(const Workload& workload) {
+namespace {
+
+bool reads_images(const Workload& workload) {
+  return workload.model == nullptr || workload.model->reads_images();
+}
+
+/// The numbers that a NumberModel reads besides images.
+std::size_t number_elements(const Workload& workload) {
+  std::int64_t elements = 0;
   if (workload.model != nullptr && !workload.model->classifies_images()) {
-    std::int64_t elements = 0;
-    for (const ExampleInput& input : example_inputs(*workload.model, {})) {
+    for (const ExampleInput& input : workload.model->numbers->inputs(workload.num_classes)) {
       elements += input.shape.elements();
     }
-    return static_cast<std::size_t>(elements);
+  }
+  return static_cast<std::size_t>(elements);
+}
+
+}  // namespace
+
+std::size_t image_elements(const Workload& workload) {
+  if (!reads_images(workload)) {
+    return number_elements(workload);
   }
   const std::int64_t size = workload.image_size;
   return static_cast<std::size_t>(workload.dataset->channels * size * size);
@@ -263,7 +278,8 @@ std::size_t slot_image_bytes(const RunSettings& settings) {
 }
 
 std::size_t image_bytes(const Workload& workload, std::int64_t batch) {
-  return static_cast<std::size_t>(batch) * image_elements(workload) *
+  const std::size_t numbers = reads_images(workload) ? number_elements(workload) : 0;
+  return static_cast<std::size_t>(batch) * (image_elements(workload) + numbers) *
          size_of(accumulation_type(workload.dtype));
 }
 

@@ -92,13 +92,13 @@ PlannedMemory run_memory(const RunSettings& settings, Backend& backend, const To
 /// The same for any batch, planned without allocating.
 PlannedMemory plan_run_memory(const RunSettings& settings, Backend& backend, std::int64_t batch);
 
-/// The number of elements of one image.
+/// The number of elements of one image, or of one example without an image.
 std::size_t image_elements(const Workload& workload);
 
 /// The bytes of one image as the input delivers it.
 std::size_t slot_image_bytes(const RunSettings& settings);
 
-/// The bytes of one batch of images as the network reads them.
+/// The bytes of one batch of images, and of the numbers besides them, as the network reads them.
 std::size_t image_bytes(const Workload& workload, std::int64_t batch);
 
 /// The memory of the network check after the steps, in addition to the plan. The host holds images,

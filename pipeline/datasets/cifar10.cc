@@ -34,14 +34,14 @@ class Cifar10Worker final : public SampleWorker {
  public:
   Cifar10Worker(InputSpec spec, bool distort) : spec_(std::move(spec)), distort_(distort) {}
 
-  SampleCost prepare(const Sample& sample, ImagePlace image, std::int32_t* label) override {
+  SampleCost prepare(const Sample& sample, const SamplePlace& place) override {
     SampleCost cost;
     CpuLap clock;
     const std::string_view data = sample.record.data();
-    *label = read_label(sample.record);
+    *place.label = read_label(sample.record);
     cost.parse = clock.lap();
     const Distortion distortion = distort_ ? draw(sample) : Distortion{};
-    std::visit([&](auto* place) { write(data.substr(1), distortion, place); }, image);
+    std::visit([&](auto* image) { write(data.substr(1), distortion, image); }, place.image);
     cost.resize = clock.lap();
     return cost;
   }

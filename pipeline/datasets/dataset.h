@@ -24,6 +24,8 @@ struct Dataset {
   /// True if the files' labels count from 1, so that 0, the background, never occurs.
   bool background_label = false;
   std::string_view format = {};  ///< of the files, for the run's record
+  /// The images are always scaled on the host, and so need f32 slots.
+  bool needs_f32_slots = false;
   /// Throws UsageError unless the folder has files of the subset.
   void (*check_files)(const DatasetOptions&) = nullptr;
   /// See data_files().

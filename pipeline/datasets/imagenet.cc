@@ -5,25 +5,25 @@
 #include <vector>
 
 #include "models/base/errors.h"
-#include "models/base/threads.h"
+#include "pipeline/datasets/example_fields.h"
 #include "pipeline/datasets/imagenet_files.h"
+#include "pipeline/datasets/load_samples.h"
 #include "pipeline/formats/example_scanner.h"
 #include "pipeline/formats/tfrecord.h"
-#include "pipeline/formats/tfrecord_reader.h"
 #include "pipeline/input.h"
-#include "pipeline/stages/batch_loader.h"
 #include "pipeline/stages/cpu_clock.h"
 #include "pipeline/stages/image_preprocessor.h"
-#include "pipeline/stages/shard_list.h"
 
 namespace bench {
 namespace {
 
-enum Feature : std::size_t { kEncoded, kLabel, kXMin, kYMin, kXMax, kYMax };
+/// The boxes' features are the last ones.
+enum Feature : std::size_t { kEncoded, kLabel, kBoxes };
 
 std::vector<std::string> feature_names() {
-  return {"image/encoded",          "image/class/label",      "image/object/bbox/xmin",
-          "image/object/bbox/ymin", "image/object/bbox/xmax", "image/object/bbox/ymax"};
+  std::vector<std::string> names{"image/encoded", "image/class/label"};
+  names.insert(names.end(), kBoxFeatures.begin(), kBoxFeatures.end());
+  return names;
 }
 
 class ImagenetWorker final : public SampleWorker {
@@ -38,26 +38,22 @@ class ImagenetWorker final : public SampleWorker {
         scanner_(feature_names()),
         preprocessor_(preprocess) {}
 
-  SampleCost prepare(const Sample& sample, ImagePlace image, std::int32_t* label) override {
+  SampleCost prepare(const Sample& sample, const SamplePlace& place) override {
     try {
-      return prepare_record(sample, image, label);
+      return prepare_record(sample, place);
     } catch (const DataError& error) {
-      const std::string& file = *sample.record.file;
-      throw BadRecordError(reason_, sample.record.label != kLabelInside
-                                        ? fmt::format("{}: {}", file, error.what())
-                                        : fmt::format("{}, offset {}: {}", file,
-                                                      sample.record.offset, error.what()));
+      throw bad_record(sample.record, reason_, error);
     }
   }
 
  private:
-  SampleCost prepare_record(const Sample& sample, ImagePlace image, std::int32_t* label) {
+  SampleCost prepare_record(const Sample& sample, const SamplePlace& place) {
     SampleCost cost;
     if (last_stage_ == InputStage::read) {
       return cost;
     }
     CpuLap clock;
-    const std::string_view jpeg = parse(sample.record, label);
+    const std::string_view jpeg = parse(sample.record, place.label);
     reason_ = BadRecord::image;
     cost.parse = clock.lap();
     if (last_stage_ == InputStage::parse) {
@@ -78,7 +74,7 @@ class ImagenetWorker final : public SampleWorker {
       return cost;
     }
 
-    std::visit([&](auto* place) { preprocessor_.pack(place); }, image);
+    std::visit([&](auto* image) { preprocessor_.pack(image); }, place.image);
     cost.resize = clock.lap();
     return cost;
   }
@@ -95,8 +91,8 @@ class ImagenetWorker final : public SampleWorker {
     reason_ = BadRecord::fields;
     scanner_.scan(record.data());
     *label = read_label();
-    read_boxes();
-    return read_image();
+    read_boxes(scanner_, kBoxes, boxes_);
+    return image_of(scanner_.feature(kEncoded));
   }
 
   std::int32_t read_label() {
@@ -130,47 +126,6 @@ class ImagenetWorker final : public SampleWorker {
       return 0;
     }
     return highest + 1;
-  }
-
-  [[nodiscard]] std::string_view read_image() const {
-    const FeatureView& feature = scanner_.feature(kEncoded);
-    if (feature.kind == FeatureView::Kind::none) {
-      throw DataError("image/encoded is missing");
-    }
-    if (feature.kind != FeatureView::Kind::bytes || feature.bytes.size() != 1) {
-      throw DataError("image/encoded is not one byte string");
-    }
-    return feature.bytes.front();
-  }
-
-  /// Fills boxes_; missing features mean no boxes.
-  void read_boxes() {
-    boxes_.clear();
-    const std::size_t count = scanner_.feature(kXMin).floats.size();
-    for (const Feature key : {kXMin, kYMin, kXMax, kYMax}) {
-      const FeatureView& feature = scanner_.feature(key);
-      const bool fits =
-          feature.kind == FeatureView::Kind::none || feature.kind == FeatureView::Kind::floats;
-      if (!fits || feature.floats.size() != count) {
-        throw DataError(
-            "image/object/bbox: xmin, ymin, xmax and ymax must have the same number of floats");
-      }
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      const RelativeBox box{.x_min = scanner_.feature(kXMin).floats[i],
-                            .y_min = scanner_.feature(kYMin).floats[i],
-                            .x_max = scanner_.feature(kXMax).floats[i],
-                            .y_max = scanner_.feature(kYMax).floats[i]};
-      const bool ordered = 0 <= box.x_min && box.x_min <= box.x_max && box.x_max <= 1 &&
-                           0 <= box.y_min && box.y_min <= box.y_max && box.y_max <= 1;
-      if (!ordered) {
-        throw DataError(
-            fmt::format("image/object/bbox: box {} has x from {:g} to {:g} and y from {:g} to "
-                        "{:g}; 0 <= min <= max <= 1 is required",
-                        i, box.x_min, box.x_max, box.y_min, box.y_max));
-      }
-      boxes_.push_back(box);
-    }
   }
 
   /// Why the record is bad if the current step throws.
@@ -210,11 +165,6 @@ void check_input(const InputSpec& spec, const DatasetOptions& options) {
   }
 }
 
-int threads_to_use(int asked) { return asked > 0 ? asked : usable_processors(); }
-
-/// Records that are read one by one need several readers, because each read takes time.
-constexpr int kSingleReaders = 4;
-
 }  // namespace
 
 bool fits_u8_slots(const DatasetOptions& options) {
@@ -243,52 +193,10 @@ std::unique_ptr<InputSource> make_imagenet_input(const InputSpec& spec,
       .dct = options.accurate_dct ? DctMethod::accurate : DctMethod::fast,
       .fused = options.fuse_decode_and_crop,
       .max_image_pixels = options.max_image_pixels};
-  const auto make_worker = [&] {
-    return std::make_unique<ImagenetWorker>(spec, preprocess, options);
-  };
-  const bool sees_all = spec.batch == spec.images_of_all();
-  // A cache holds all images, because a process gets different ones in each epoch.
-  const bool load_all =
-      sees_all || options.use_caching || options.repeat_cached_sample || files.compressed;
-  // A cache and a repeated record are made in the first epoch, wherever the run continues.
-  const bool keeps_first = options.use_caching || options.repeat_cached_sample;
-  const std::int64_t records = files.record_count();
-  const auto make_order = [files, options, sees_all, load_all, keeps_first, records,
-                           seed = spec.seed, start = spec.start](ReaderPool* readers) {
-    const InputPosition first = keeps_first ? InputPosition{} : start;
-    auto stream = stream_imagenet_files(
-        files,
-        {.seed = seed,
-         .shuffle_files = options.training,
-         .cycle_length = options.interleave_cycle,
-         .sloppy = options.sloppy_interleave && sees_all,
-         .load = load_all,
-         .skip_bad_files = options.bad_records.skip,
-         .readers = readers,
-         .first_epoch = static_cast<std::uint64_t>(first.epoch),
-         .without_bytes = files.compressed ? 0 : static_cast<std::uint64_t>(first.index)},
-        options);
-    // Records that are not read yet are shuffled as a whole.
-    const std::int64_t shuffled =
-        std::max<std::int64_t>(options.shuffle_buffer, options.use_caching ? 0 : records);
-    return std::make_unique<SampleOrder>(
-        std::move(stream), static_cast<std::size_t>(options.training ? shuffled : 1), seed, start);
-  };
-  const int usual_readers = records > 0 ? kSingleReaders : 1;
-  return std::make_unique<BatchLoader>(
-      LoaderOptions{.batch = spec.batch,
-                    .global_batch = spec.global_batch,
-                    .first_image = spec.first_image,
-                    .image_elements = spec.channels * spec.height * spec.width,
-                    .type = spec.type,
-                    .num_threads = threads_to_use(options.num_threads),
-                    .num_slots = options.prefetch_batches,
-                    .num_readers = options.num_readers > 0 ? options.num_readers : usual_readers,
-                    .shards = files.shards.empty() ? records : std::ssize(files.shards),
-                    .shard_bytes = total_bytes(files.shards),
-                    .records = records,
-                    .bad_records = options.bad_records},
-      make_order, make_worker, allocator != nullptr ? std::move(allocator) : make_host_allocator());
+  return load_samples(
+      spec, options, files,
+      [&] { return std::make_unique<ImagenetWorker>(spec, preprocess, options); },
+      std::move(allocator));
 }
 
 }  // namespace bench

@@ -34,4 +34,7 @@ std::unique_ptr<RecordStream> stream_imagenet_files(const ImagenetFiles& files,
                                                     const InterleaveOptions& options,
                                                     const DatasetOptions& dataset);
 
+/// See record_memory().
+std::size_t imagenet_record_memory(const DatasetOptions& options, bool several_processes);
+
 }  // namespace bench

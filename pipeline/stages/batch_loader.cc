@@ -46,6 +46,10 @@ std::size_t image_bytes(const LoaderOptions& options) {
          (options.type == SlotType::u8 ? sizeof(std::uint8_t) : sizeof(float));
 }
 
+std::size_t example_bytes(const ExampleInput& input) {
+  return static_cast<std::size_t>(input.shape.elements()) * size_of(input.dtype);
+}
+
 std::optional<BadRecordError> bad_record_in(const std::exception_ptr& error) {
   if (error == nullptr) {
     return std::nullopt;
@@ -168,17 +172,8 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
   check(options.batch > 0 && options.image_elements > 0 && options.num_threads > 0 &&
             options.num_slots >= 2,
         "a loader needs images, a thread and two slots");
-  const auto batch = static_cast<std::size_t>(options.batch);
-  const std::size_t bytes = batch * image_bytes(options);
   for (int i = 0; i < options.num_slots; ++i) {
-    slots_.push_back({.images = {allocator, bytes},
-                      .labels = {allocator, batch},
-                      .epochs = std::vector<std::int64_t>(batch),
-                      .filled = 0,
-                      .epoch = 0,
-                      .error = nullptr,
-                      .error_row = 0,
-                      .bad = {}});
+    slots_.push_back(make_slot(allocator));
   }
   statistics_.threads = options.num_threads;
   statistics_.readers = options.num_readers;
@@ -213,6 +208,28 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
   }
 }
 
+BatchLoader::Slot BatchLoader::make_slot(const std::shared_ptr<HostAllocator>& allocator) const {
+  const auto batch = static_cast<std::size_t>(options_.batch);
+  Slot slot{.images = {allocator, batch * image_bytes(options_)},
+            .labels = {allocator, options_.numbers.empty() ? batch : 0},
+            .numbers = {},
+            .batch_numbers = {},
+            .epochs = std::vector<std::int64_t>(batch),
+            .filled = 0,
+            .epoch = 0,
+            .error = nullptr,
+            .error_row = 0,
+            .bad = {}};
+  for (const ExampleInput& input : options_.numbers) {
+    slot.numbers.emplace_back(allocator, batch * example_bytes(input));
+    slot.batch_numbers.push_back({.input = input.name,
+                                  .dtype = input.dtype,
+                                  .values = slot.numbers.back().data(),
+                                  .per_example = static_cast<std::size_t>(input.shape.elements())});
+  }
+  return slot;
+}
+
 BatchLoader::~BatchLoader() { stop(); }
 
 void BatchLoader::stop() {
@@ -238,6 +255,7 @@ ImagePlace BatchLoader::place_of(const Slot& slot, std::int64_t row) const {
 
 void BatchLoader::work(SampleWorker& worker) {
   ThreadClock clock;
+  std::vector<std::byte*> numbers(options_.numbers.size());
   while (const std::optional<SampleTask> task = queue_->pop()) {
     clock.waited();
     SampleCost cost;
@@ -245,8 +263,15 @@ void BatchLoader::work(SampleWorker& worker) {
     if (error == nullptr) {
       const Slot& slot = slot_of(task->position / options_.batch);
       const std::int64_t row = task->position % options_.batch;
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        numbers[i] = slot.numbers[i].data() +
+                     static_cast<std::size_t>(row) * example_bytes(options_.numbers[i]);
+      }
       try {
-        cost = worker.prepare(task->sample, place_of(slot, row), slot.labels.data() + row);
+        cost = worker.prepare(task->sample,
+                              {.image = place_of(slot, row),
+                               .label = numbers.empty() ? slot.labels.data() + row : nullptr,
+                               .numbers = numbers});
       } catch (...) {
         error = std::current_exception();
       }
@@ -320,9 +345,17 @@ void BatchLoader::replace_bad(Slot& slot) const {
       good = row;
       continue;
     }
-    std::memcpy(slot.images.data() + static_cast<std::size_t>(row) * bytes,
-                slot.images.data() + static_cast<std::size_t>(good) * bytes, bytes);
-    slot.labels.data()[row] = slot.labels.data()[good];
+    const auto copy = [&](std::byte* values, std::size_t each) {
+      std::memcpy(values + static_cast<std::size_t>(row) * each,
+                  values + static_cast<std::size_t>(good) * each, each);
+    };
+    copy(slot.images.data(), bytes);
+    for (std::size_t i = 0; i < slot.numbers.size(); ++i) {
+      copy(slot.numbers[i].data(), example_bytes(options_.numbers[i]));
+    }
+    if (slot.numbers.empty()) {
+      slot.labels.data()[row] = slot.labels.data()[good];
+    }
   }
 }
 
@@ -381,7 +414,8 @@ InputBatch BatchLoader::next() {
   }
   ++next_batch_;
   statistics_.images_delivered += options_.batch;
-  InputBatch batch{.labels = slot.labels.data(),
+  InputBatch batch{.labels = slot.numbers.empty() ? slot.labels.data() : nullptr,
+                   .numbers = slot.batch_numbers,
                    .epoch = slot.epoch,
                    .epochs = slot.epochs.data(),
                    .following = slot.following};

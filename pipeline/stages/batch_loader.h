@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -35,13 +36,23 @@ struct SampleCost {
 /// The destination of one image in a slot, in the slot's type.
 using ImagePlace = std::variant<float*, std::uint8_t*>;
 
+/// Where a sample is written.
+struct SamplePlace {
+  ImagePlace image;
+  /// Null if the loader has other numbers.
+  std::int32_t* label = nullptr;
+  /// The example's numbers, in the order of LoaderOptions::numbers.
+  std::span<std::byte* const> numbers = {};
+};
+
 /// Turns samples into images. Each worker thread has its own instance; the result depends only on
 /// the sample.
 class SampleWorker {
  public:
   virtual ~SampleWorker() = default;
-  /// Writes the whole image and its label. Throws BadRecordError with file, offset and reason.
-  virtual SampleCost prepare(const Sample& sample, ImagePlace image, std::int32_t* label) = 0;
+  /// Writes the whole image and its label or numbers. Throws BadRecordError with file, offset and
+  /// reason.
+  virtual SampleCost prepare(const Sample& sample, const SamplePlace& place) = 0;
 };
 
 struct LoaderOptions {
@@ -51,6 +62,8 @@ struct LoaderOptions {
   std::int64_t first_image = 0;
   std::int64_t image_elements = 0;
   SlotType type = SlotType::f32;
+  /// Those of InputSpec; empty: a label.
+  std::vector<ExampleInput> numbers = {};
   int num_threads = 1;
   int num_slots = 3;
   /// Threads that read files; 1: the reading thread alone, which otherwise uses that many others.
@@ -94,6 +107,9 @@ class BatchLoader final : public InputSource {
     /// Elements of the slots' type.
     HostArray<std::byte> images;
     HostArray<std::int32_t> labels;
+    /// By input.
+    std::vector<HostArray<std::byte>> numbers;
+    std::vector<BatchNumbers> batch_numbers;
     std::vector<std::int64_t> epochs;
     std::int64_t filled = 0;
     std::int64_t epoch = 0;  ///< of its last image
@@ -118,6 +134,7 @@ class BatchLoader final : public InputSource {
   [[nodiscard]] bool is_ready() { return slot_of(next_batch_).filled == options_.batch; }
   [[nodiscard]] Slot& slot_of(std::int64_t batch_index);
   [[nodiscard]] ImagePlace place_of(const Slot& slot, std::int64_t row) const;
+  [[nodiscard]] Slot make_slot(const std::shared_ptr<HostAllocator>& allocator) const;
 
   LoaderOptions options_;
   std::vector<Slot> slots_;

@@ -86,6 +86,22 @@ FloatTaps float_taps(const AxisTaps& axis) {
   return taps;
 }
 
+void pack_scaled(std::span<const float> values, const PixelScaling& scaling, SlotLayout layout,
+                 float* output) {
+  constexpr std::size_t kChannels = PixelScaling().size();
+  const std::size_t area = values.size() / kChannels;
+  const bool planes = layout == SlotLayout::nchw;
+  for (std::size_t c = 0; c < kChannels; ++c) {
+    const Normalization& channel = scaling.at(c);
+    const float factor = 1 / channel.deviation;
+    const float subtracted = channel.mean / channel.deviation;
+    float* out = planes ? output + c * area : output + c;
+    for (std::size_t i = 0; i < area; ++i, out += planes ? 1 : kChannels) {
+      *out = values[i * kChannels + c] * factor - subtracted;
+    }
+  }
+}
+
 std::span<float> FloatResizer::run(const RgbxView& source, const FloatTaps& columns,
                                    const FloatTaps& rows) {
   check(!columns.outputs.empty() && !rows.outputs.empty() && columns.lowest() >= 0 &&

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "pipeline/formats/rgbx_image.h"
+#include "pipeline/input.h"
 #include "pipeline/stages/resize_taps.h"
 
 namespace bench {
@@ -17,6 +18,11 @@ FloatTaps bicubic_taps(const AxisResize& axis);
 FloatTaps area_taps(const AxisResize& axis);
 /// The same resize as the taps of two positions.
 FloatTaps float_taps(const AxisTaps& taps);
+
+/// Scales an image of three values per pixel, (value - mean) / deviation, and writes it in the
+/// layout.
+void pack_scaled(std::span<const float> values, const PixelScaling& scaling, SlotLayout layout,
+                 float* output);
 
 /// Resizes an image in floats, along y and then along x. One resizer serves one thread and reuses
 /// its memory. It is slower than Resizer, but takes any taps and keeps the values.

@@ -141,18 +141,7 @@ void ImagePreprocessor::pack_values(float* output) {
   if (distortion_) {
     distort_colors(values, *distortion_);
   }
-  constexpr std::size_t kChannels = PixelScaling().size();
-  const std::size_t area = values.size() / kChannels;
-  const bool planes = options_.layout == SlotLayout::nchw;
-  for (std::size_t c = 0; c < kChannels; ++c) {
-    const Normalization& scaling = options_.scaling.at(c);
-    const float factor = 1 / scaling.deviation;
-    const float subtracted = scaling.mean / scaling.deviation;
-    float* out = planes ? output + c * area : output + c;
-    for (std::size_t i = 0; i < area; ++i, out += planes ? 1 : kChannels) {
-      *out = values[i * kChannels + c] * factor - subtracted;
-    }
-  }
+  pack_scaled(values, options_.scaling, options_.layout, output);
 }
 
 void ImagePreprocessor::pack(float* output) {

@@ -43,9 +43,9 @@ class StallingStream final : public RecordStream {
 /// Each image is its place in the epoch.
 class CountingWorker final : public SampleWorker {
  public:
-  SampleCost prepare(const Sample& sample, ImagePlace image, std::int32_t* label) override {
-    *std::get<float*>(image) = static_cast<float>(sample.index);
-    *label = static_cast<std::int32_t>(sample.index);
+  SampleCost prepare(const Sample& sample, const SamplePlace& place) override {
+    *std::get<float*>(place.image) = static_cast<float>(sample.index);
+    *place.label = static_cast<std::int32_t>(sample.index);
     return {};
   }
 };
@@ -122,8 +122,7 @@ class SlowStream final : public RecordStream {
 
 class SlowWorker final : public SampleWorker {
  public:
-  SampleCost prepare(const Sample& /*sample*/, ImagePlace /*image*/,
-                     std::int32_t* /*label*/) override {
+  SampleCost prepare(const Sample& /*sample*/, const SamplePlace& /*place*/) override {
     std::this_thread::sleep_for(kSlow);
     return {.decode = kSlow};
   }

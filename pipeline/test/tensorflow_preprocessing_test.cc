@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pipeline/stages/color_distortion.h"
+#include "pipeline/stages/crop_window.h"
 #include "pipeline/stages/float_resize.h"
 
 namespace bench {

@@ -59,7 +59,7 @@ class SlowStream final : public RecordStream {
 class SlowWorker final : public SampleWorker {
  public:
   explicit SlowWorker(const Costs& costs) : costs_(costs) {}
-  SampleCost prepare(const Sample& /*sample*/, ImagePlace /*image*/, std::int32_t* label) override {
+  SampleCost prepare(const Sample& /*sample*/, const SamplePlace& place) override {
     CpuLap lap;
     SampleCost cost;
     work(costs_.parse);
@@ -68,7 +68,7 @@ class SlowWorker final : public SampleWorker {
     cost.decode = lap.lap();
     work(costs_.resize);
     cost.resize = lap.lap();
-    *label = 0;
+    *place.label = 0;
     return cost;
   }
 

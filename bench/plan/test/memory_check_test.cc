@@ -240,6 +240,15 @@ TEST(RunMemory, CountsTheInputsOfAModelWithoutImages) {
   EXPECT_EQ(image_elements(workload), 3494U * 161 + 576 + 2);
 }
 
+TEST(RunMemory, CountsTheTargetsOfADetectorBesidesItsImages) {
+  Workload workload = lenet().workload;
+  workload.model = find_model("ssd300", "coco");
+  workload.image_size = 300;
+  workload.num_classes = 81;
+  EXPECT_EQ(image_elements(workload), 3U * 300 * 300);
+  EXPECT_EQ(image_bytes(workload, 2), 2U * (3 * 300 * 300 + 8732 * 5) * sizeof(float));
+}
+
 TEST(RunMemory, CountsFloatsAndBytesForPixelsOnADevice) {
   RunSettings reading = lenet();
   reading.workload.input.dataset = DatasetOptions{.data_dir = "/imagenet"};
