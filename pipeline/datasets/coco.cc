@@ -63,8 +63,8 @@ ColorDistortion draw_colors(RandomStream& random) {
 /// and classes of all default boxes.
 class CocoWorker final : public SampleWorker {
  public:
-  CocoWorker(const InputSpec& spec, const DatasetOptions& options)
-      : spec_(spec),
+  CocoWorker(InputSpec spec, const DatasetOptions& options)
+      : spec_(std::move(spec)),
         fused_(options.fuse_decode_and_crop),
         scanner_(feature_names()),
         decoder_(options.accurate_dct ? DctMethod::accurate : DctMethod::fast,

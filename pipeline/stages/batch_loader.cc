@@ -163,7 +163,8 @@ void read_samples(TaskQueue& queue, SampleReader& reader, ReaderPool* pool) {
 }  // namespace
 
 BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
-                         const MakeWorker& make_worker, std::shared_ptr<HostAllocator> allocator)
+                         const MakeWorker& make_worker,
+                         const std::shared_ptr<HostAllocator>& allocator)
     : options_(options),
       queue_(std::make_shared<TaskQueue>(
           TaskQueueLimits{.longest = 4 * static_cast<std::size_t>(options.num_threads) + 16,

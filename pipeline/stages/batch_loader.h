@@ -92,7 +92,7 @@ class BatchLoader final : public InputSource {
   /// Starts the threads. The reading thread calls `make_order` once and destroys the order when it
   /// ends. It may outlive the loader, so neither may use anything that can be destroyed earlier.
   BatchLoader(const LoaderOptions& options, MakeOrder make_order, const MakeWorker& make_worker,
-              std::shared_ptr<HostAllocator> allocator);
+              const std::shared_ptr<HostAllocator>& allocator);
   ~BatchLoader() override;
   BatchLoader(BatchLoader&&) = delete;
   BatchLoader& operator=(BatchLoader&&) = delete;

@@ -10,7 +10,6 @@
 namespace bench {
 namespace {
 
-using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 

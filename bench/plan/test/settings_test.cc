@@ -21,7 +21,6 @@ namespace bench {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 TEST(Settings, FillInTheModelsAndTheDatasetsDefaults) {
   const RunSettings settings = settings_for({"--model=resnet50"});
