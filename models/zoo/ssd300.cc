@@ -49,8 +49,8 @@ ValueId predict(NetworkBuilder& net, const std::string& kind, ValueId map, std::
 }
 
 /// Liu et al., "SSD: Single Shot MultiBox Detector", arXiv:1512.02325, as in tf_cnn_benchmarks and
-/// MLPerf. The first three stages of ResNet-34, the third with a stride of 1, come before five pairs
-/// of convolutions. Six maps predict four offsets and a score per class for each default box:
+/// MLPerf. The first three stages of ResNet-34, the third with a stride of 1, come before five
+/// pairs of convolutions. Six maps predict four offsets and a score per class for each default box:
 /// logits[N*8732,4+classes].
 ValueId build_ssd300(NetworkBuilder& net, std::span<const ValueId> inputs) {
   ValueId x = build_residual_stages(net, inputs[0],
