@@ -20,7 +20,8 @@ struct TrueObject {
   bool crowd = false;
 };
 
-/// An image with its objects, and with what a network found; the boxes are in pixels.
+/// An image with its objects, and with what a network found. All boxes are in pixels, unlike those
+/// of find_objects().
 struct EvaluatedImage {
   std::vector<TrueObject> objects;
   std::vector<Detection> detections;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "models/base/default_boxes.h"
 #include "models/base/errors.h"
@@ -41,8 +42,9 @@ void add_distinct(std::vector<Detection>& candidates, std::vector<Detection>& fo
 
 std::vector<Detection> find_objects(std::span<const float> logits) {
   const std::vector<CenteredBox>& boxes = default_boxes();
-  check(logits.size() % boxes.size() == 0, "detections: the logits do not fit the default boxes");
   const std::size_t columns = logits.size() / boxes.size();
+  check(logits.size() % boxes.size() == 0 && columns > kCoordinates + 1,
+        "detections: the logits do not fit the default boxes");
   const std::size_t classes = columns - kCoordinates;
   std::vector<std::vector<Detection>> candidates(classes);
   std::vector<double> exponentials(classes);

@@ -19,10 +19,11 @@ struct Detection {
 /// What SSD300 finds in an image. Its logits are kDefaultBoxes rows of four offsets and a score per
 /// class, the background's first.
 ///
-/// - At most the best 200 boxes of a class compete, all with a probability above 5 %;
-/// - a box is dropped if its intersection over union with a better box of its class is a half or
-///   more;
+/// - The boxes of a class with a probability above 5 % compete, at most the best 200 of them;
+/// - a box is dropped if it shares half of its union or more with a better box of its class;
 /// - the best 200 of all classes remain, by descending probability.
+///
+/// tf_cnn_benchmarks computes the union wrongly, so that other boxes remain.
 std::vector<Detection> find_objects(std::span<const float> logits);
 
 }  // namespace bench

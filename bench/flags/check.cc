@@ -1,6 +1,5 @@
 #include "bench/flags/check.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>

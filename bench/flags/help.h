@@ -28,7 +28,7 @@ std::span<const MostUsedFlag> most_used_flags();
 /// - another program's word or a similar name: the flags it means, or a sentence on the
 ///   alternative.
 ///
-/// Within a group, supported flags precede those that have no effect or are not built. Throws
+/// Within a group, supported flags precede those that have no effect or are refused. Throws
 /// UsageError for another topic.
 void print_help(std::ostream& out, std::string_view topic);
 

@@ -1,7 +1,6 @@
 #include "bench/flags/near.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "bench/flags/file.h"

@@ -1,7 +1,5 @@
 #include "bench/flags/resolve.h"
 
-#include <algorithm>
-
 #include "bench/flags/check.h"
 #include "bench/flags/table.h"
 #include "models/base/errors.h"

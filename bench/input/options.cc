@@ -9,6 +9,7 @@
 
 #include "models/base/command_line.h"
 #include "models/base/errors.h"
+#include "pipeline/stages/shard_list.h"
 
 namespace bench {
 namespace {
@@ -195,7 +196,7 @@ InputOptions read_input_options(std::span<const std::string> words, int processo
   options.seconds = seconds;
   options.repeats = repeats;
   options.result_file = arguments.text("result_file");
-  check_data_folder(options.pipeline.data_dir);
+  require_folder(options.pipeline.data_dir, "the files of imagenet or cifar10");
   std::error_code error;
   if (const auto result = std::filesystem::weakly_canonical(options.result_file, error);
       !options.result_file.empty() && options.result_file != "-" &&

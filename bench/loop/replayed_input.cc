@@ -1,5 +1,6 @@
 #include "bench/loop/replayed_input.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "models/base/errors.h"
@@ -25,7 +26,8 @@ ReplayedInput::ReplayedInput(InputSource& source, int count, std::int64_t images
     }
     for (const BatchNumbers& each : from.numbers) {
       const auto bytes = each.bytes(0, rows);
-      copy.numbers.emplace_back(bytes.begin(), bytes.end());
+      copy.numbers.emplace_back(allocator, bytes.size());
+      std::ranges::copy(bytes, copy.numbers.back().data());
     }
     const void* const pixels = from.pixels != nullptr ? static_cast<const void*>(from.pixels)
                                                       : static_cast<const void*>(from.images);
@@ -52,7 +54,11 @@ ReplayedInput::ReplayedInput(InputSource& source, int count, std::int64_t images
 
 void ReplayedInput::repeat_first() {
   repeats_ = true;
-  copies_.front().batch.content = ContentId::fresh();
+  Copy& first = copies_.front();
+  first.batch.content = ContentId::fresh();
+  for (BatchNumbers& each : first.batch_numbers) {
+    each.content = ContentId::fresh();
+  }
 }
 
 InputBatch ReplayedInput::next() {

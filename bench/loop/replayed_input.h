@@ -10,7 +10,8 @@
 
 namespace bench {
 
-/// Copies of batches, which it hands out in turn without any work, to measure a device alone.
+/// Copies of batches, which it hands out in turn without any work, to measure a device alone. It
+/// must not outlive their source, which has the names of the inputs.
 class ReplayedInput final : public InputSource {
  public:
   /// Copies the next `count` batches of `source`, each of `images` images of `image_bytes` bytes.
@@ -28,7 +29,7 @@ class ReplayedInput final : public InputSource {
   struct Copy {
     HostArray<std::byte> images;
     std::vector<std::int32_t> labels;
-    std::vector<std::vector<std::byte>> numbers;
+    std::vector<HostArray<std::byte>> numbers;
     std::vector<BatchNumbers> batch_numbers;
     std::vector<std::int64_t> epochs;
     InputBatch batch = {};

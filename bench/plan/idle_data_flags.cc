@@ -34,7 +34,7 @@ std::string unless_imagenet(const Asked& asked) {
   const std::string_view dataset = asked.settings.workload.dataset->name;
   return !idle.empty() || dataset == kDefaultDataset
              ? idle
-             : fmt::format("with --data_name={}, whose images are always prepared in the same way",
+             : fmt::format("with --data_name={}, whose images are prepared without options",
                            dataset);
 }
 

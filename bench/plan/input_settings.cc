@@ -153,11 +153,10 @@ SlotType slot_type_of(const Flags& flags, RunDevice device, const Workload& work
       workload.dataset->name != kDefaultDataset || !dataset || fits_u8_slots(*dataset);
   const bool fits = !dataset || (any_slots && !workload.dataset->needs_f32_slots);
   if (!fits && flags.input_transfer == "uint8") {
-    throw UsageError(fmt::format(
-        "--input_transfer=uint8 cannot be combined with {}, which normalises on the "
-        "host; omit one of them",
-        workload.dataset->needs_f32_slots ? fmt::format("--data_name={}", workload.dataset->name)
-                                          : flag_for_f32(flags)));
+    throw UsageError(
+        fmt::format("--input_transfer=uint8 cannot be combined with {}, which normalises on the "
+                    "host; omit one of them",
+                    flag_for_f32(flags)));
   }
   const bool pixels = flags.input_transfer == "auto" ? device == RunDevice::gpu && fits
                                                      : flags.input_transfer == "uint8";

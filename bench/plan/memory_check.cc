@@ -25,7 +25,7 @@ bool fits(std::size_t bytes, const Captured<MemoryLimit>& limit) {
   return !limit.known() || bytes <= static_cast<std::size_t>(limit.value().bytes);
 }
 
-/// Text that follows the number of bytes in a message to the user: "for its images alone".
+/// Text that follows the number of bytes in a message to the user: "for its input alone".
 struct NeedText {
   std::string host;
   std::string device;
@@ -295,7 +295,7 @@ MemoryNeed fingerprint_need(const RunSettings& settings, Backend& backend, std::
   for (const Value& value : whole.values()) {
     largest = std::max(largest, value.type.opaque ? 0 : value.type.shape.elements());
   }
-  // Copies of one image: in canonical order, and as the executor reads it.
+  // Two copies of the batch: in canonical order, and as the executor reads it.
   return {.host = 2 * image_bytes(settings.workload, batch) + values + kernels,
           .device = static_cast<std::size_t>(largest) * sizeof(float)};
 }
@@ -343,7 +343,7 @@ void check_images_memory(const Workload& workload, const MemoryLimits& limits,
                          const NeedForBatch& need_for) {
   check_need(workload, limits, need_for,
              shortage(workload, images_need(workload, workload.batch), limits,
-                      {.host = "for its images alone", .device = "for its images alone"}));
+                      {.host = "for its input alone", .device = "for its input alone"}));
 }
 
 std::optional<std::string> memory_shortage(const Workload& workload, const PlannedMemory& memory,

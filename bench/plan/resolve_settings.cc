@@ -58,27 +58,26 @@ void check_flags_of_number_model(const Flags& flags, const Model& model, bool ev
   if (model.classifies_images()) {
     return;
   }
-  const auto refuse = [&](std::string_view flag) {
+  const bool asks_for_u8 = flags.input_transfer == "uint8";
+  if (!model.reads_images() && (flags.image_size || asks_for_u8)) {
     throw UsageError(fmt::format("--{} is for images, but --model={} reads none; omit this flag",
-                                 flag, model.name));
-  };
-  if (flags.image_size && model.reads_images()) {
-    throw UsageError(
-        fmt::format("--image_size: the images of {} always have {} x {} pixels; omit "
-                    "this flag",
-                    model.name, model.image_size, model.image_size));
+                                 asks_for_u8 ? "input_transfer=uint8" : "image_size", model.name));
   }
   if (flags.image_size) {
-    refuse("image_size");
+    throw UsageError(
+        fmt::format("--image_size: the images of {} always have {} x {} pixels; omit this flag",
+                    model.name, model.image_size, model.image_size));
+  }
+  if (asks_for_u8) {
+    throw UsageError(
+        fmt::format("--input_transfer=uint8: the host normalizes the images of {}; omit this flag",
+                    model.name));
   }
   if (flags.input_file) {
     throw UsageError(fmt::format(
         "--input_file has images and labels, but --model={} does not classify images; omit this "
         "flag",
         model.name));
-  }
-  if (flags.input_transfer == "uint8" && !model.reads_images()) {
-    refuse("input_transfer=uint8");
   }
   if (flags.num_classes && model.num_classes > 0 && !model.reads_images()) {
     throw UsageError(fmt::format("--num_classes: {} always has {} classes; omit this flag",
@@ -97,15 +96,15 @@ void check_flags_of_number_model(const Flags& flags, const Model& model, bool ev
       refuse_loss("print_training_accuracy");
     }
   }
-  const auto not_built = [&](std::string_view what) {
-    throw UsageError(fmt::format("--model={}: {} is built only for networks that classify images",
+  const auto unsupported = [&](std::string_view what) {
+    throw UsageError(fmt::format("--model={}: {} works only with networks that classify images",
                                  model.name, what));
   };
   if (flags.dtype == "int8") {
-    not_built("--dtype=int8");
+    unsupported("--dtype=int8");
   }
   if (evaluates) {
-    not_built(flags.eval ? "--eval" : "an evaluation during training");
+    unsupported(flags.eval ? "--eval" : "an evaluation during training");
   }
 }
 
@@ -204,6 +203,7 @@ Workload read_workload(const ParseResult& parsed) {
           .input = input_of(flags),
           .init_from = flags.backbone_model_path ? flags.backbone_model_path : flags.init_from,
           .init_from_partial = flags.init_from_partial || flags.backbone_model_path,
+          .init_flag = flags.backbone_model_path ? "backbone_model_path" : "init_from",
           .loss_scale = {.initial = flags.fp16_loss_scale,
                          .automatic = flags.fp16_enable_auto_loss_scale,
                          .increase_every = flags.fp16_inc_loss_scale_every_n},

@@ -286,7 +286,7 @@ void resolve_sharing(RunSettings& settings, const ParseResult& parsed) {
       !settings.workload.reduction) {
     return;
   }
-  // ResNet's own learning rate compensates for the sum.
+  // The learning rates of ResNet and SSD compensate for the sum.
   settings.workload.learning_rate.summed_devices =
       settings.workload.reduction == GradientReduction::sum ? settings.workload.towers_of_update()
                                                             : 1;

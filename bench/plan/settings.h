@@ -183,6 +183,8 @@ struct Workload {
   InputSettings input = {};
   std::optional<std::string> init_from = {};
   bool init_from_partial = false;
+  /// The flag that gave init_from.
+  std::string_view init_flag = "init_from";
 
   OptimizerSettings optimizer = {.weight_decay = NetworkOptions{}.weight_decay};
   LossScaleSettings loss_scale = {};

@@ -31,15 +31,18 @@ std::vector<std::string> RunTensorFiles::notices() const {
   if (!source_) {
     return {};
   }
-  std::vector<std::string> notices{
-      fmt::format("{}: {} of {} variables are initialized from {}",
-                  settings_.workload.evaluation() ? "--eval" : "--init_from", plan_.names.size(),
-                  plan_.names.size() + plan_.missing + plan_.misshapen, source_->name())};
+  std::vector<std::string> notices{fmt::format(
+      "--{}: {} of {} variables are initialized from {}",
+      settings_.workload.evaluation() ? "eval" : settings_.workload.init_flag, plan_.names.size(),
+      plan_.names.size() + plan_.missing + plan_.misshapen, source_->name())};
   if (plan_.extra > 0) {
     notices.front() += fmt::format("; {} of its tensors are not used", plan_.extra);
   }
   if (plan_.misshapen > 0) {
-    notices.push_back(fmt::format("--init_from_partial: skipped because shape or type differ: {}",
+    notices.push_back(fmt::format("--{}: skipped because shape or type differ: {}",
+                                  settings_.workload.init_flag == "init_from"
+                                      ? "init_from_partial"
+                                      : settings_.workload.init_flag,
                                   plan_.misfits));
   }
   return notices;

@@ -110,7 +110,8 @@ Quantization::Quantization(const RunSettings& settings, Backend& backend, Initia
   std::int64_t done = 0;
   // Calls use(images, labels) for parts of the batch, as many images at a time as f32 takes.
   const auto for_parts = [&](const InputBatch& batch, const auto& use) {
-    check(batch.has_images(), "only networks that read images are calibrated");
+    check(batch.has_images() && batch.labels != nullptr,
+          "only networks that classify images are calibrated");
     for (std::size_t part = 0; part < parts; ++part) {
       tell(watch, done, all);
       use(std::span(batch.images + part * pixels_at_once, pixels_at_once),

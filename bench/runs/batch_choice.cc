@@ -100,7 +100,8 @@ std::string_view how_to_need_less(const Model& model) {
   if (model.classifies_images()) {
     return "smaller images (--image_size)";
   }
-  return model.num_classes > 0 ? "a machine with more memory" : "fewer classes (--num_classes)";
+  return model.num_classes > 0 && !model.reads_images() ? "a machine with more memory"
+                                                        : "fewer classes (--num_classes)";
 }
 
 results::BatchTrial trial_of(const Workload& workload, const std::vector<nanoseconds>& steps) {

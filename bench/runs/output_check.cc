@@ -81,7 +81,7 @@ void check_apart_from_inputs(const Output& output, const RunSettings& settings) 
     check_apart_from_input(output, "choices_file", *settings.execution.choices_file);
   }
   if (workload.init_from) {
-    check_apart_from_input(output, "init_from", *workload.init_from);
+    check_apart_from_input(output, workload.init_flag, *workload.init_from);
   }
   if (workload.input.file) {
     check_apart_from_input(output, "input_file", *workload.input.file);

@@ -366,7 +366,9 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
     return std::nullopt;
   }
   if (checkpoints != nullptr && checkpoints->steps_before() > 0 && settings.workload.init_from) {
-    LOG(INFO) << "note: --init_from: no effect, because the variables are those of the checkpoint";
+    LOG(INFO) << fmt::format(
+        "note: --{}: no effect, because the variables are those of the checkpoint",
+        settings.workload.init_flag);
     settings.workload.init_from.reset();
   }
   RunTensorFiles tensor_files(settings, network);

@@ -11,7 +11,7 @@ refused 'unknown' --no_such_thing_at_all
 refused 'did you mean vgg11 or vgg16 or vgg19?' --model=vgg
 refused 'did you mean --model=resnet50?' --resnet50
 refused '--num_intra_threads=4096: this process may use 1 to ' --model=lenet --num_intra_threads=4096
-refused ' TiB for its images alone, but only ' --model=lenet --batch_size=1073741824
+refused ' TiB for its input alone, but only ' --model=lenet --batch_size=1073741824
 refused "--model=a\\x1b[31m\\nb\\x07: unknown value" --model="$(printf 'a\033[31m\nb\007')"
 refused "cannot read 'a\\x1b[2J': " --model=lenet --init_from="$(printf 'a\033[2J')"
 refused 'did you mean resnet50' --model=resnet5O

@@ -164,7 +164,7 @@ void add_parts(FingerprintKind kind, std::span<const Sums> variables,
   }
 }
 
-/// The whole numbers from `least` to `bound` - 1; one of `one_of` is drawn, the others are 0.
+/// The whole numbers from `least` to `bound` - 1, with a probability of 1 / `one_of`; else 0.
 struct NumberRange {
   std::uint32_t least = 0;
   std::uint32_t bound = 0;

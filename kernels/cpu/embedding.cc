@@ -59,24 +59,24 @@ std::int64_t row_grain(std::int64_t row_bytes) {
   return std::max<std::int64_t>(kBytes / std::max<std::int64_t>(row_bytes, 1), 1);
 }
 
-/// swap_axes() of rows that have one element, in blocks that a cache holds.
-template <class T>
-void swap_elements(ThreadTeam& team, const SwapAxes& args) {
+/// swap_axes() of short rows, in blocks that a cache holds.
+template <std::size_t kBytes>
+void swap_short_rows(ThreadTeam& team, const SwapAxes& args) {
   constexpr std::int64_t kBlock = 16;
   const std::int64_t blocks = (args.b + kBlock - 1) / kBlock;
   const std::int64_t grain = row_grain(kBlock * args.a * args.row_bytes);
   team.for_ranges(args.matrices * blocks, grain, [&](Range range) {
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const std::int64_t matrix = i / blocks * args.a * args.b;
-      const T* const x = static_cast<const T*>(args.x) + matrix;
-      T* const y = static_cast<T*>(args.y) + matrix;
+      const auto* const x = static_cast<const std::byte*>(args.x) + matrix * args.row_bytes;
+      auto* const y = static_cast<std::byte*>(args.y) + matrix * args.row_bytes;
       const std::int64_t first = i % blocks * kBlock;
       const std::int64_t last = std::min(first + kBlock, args.b);
       for (std::int64_t begin = 0; begin < args.a; begin += kBlock) {
         const std::int64_t end = std::min(begin + kBlock, args.a);
         for (std::int64_t b = first; b < last; ++b) {
           for (std::int64_t a = begin; a < end; ++a) {
-            y[b * args.a + a] = x[a * args.b + b];
+            std::memcpy(y + (b * args.a + a) * kBytes, x + (a * args.b + b) * kBytes, kBytes);
           }
         }
       }
@@ -134,13 +134,15 @@ void embedding_backward(ThreadTeam& team, const EmbeddingBackward& args) {
 }
 
 void swap_axes(ThreadTeam& team, const SwapAxes& args) {
-  if (args.row_bytes == sizeof(std::uint32_t)) {
-    swap_elements<std::uint32_t>(team, args);
-    return;
-  }
-  if (args.row_bytes == sizeof(std::uint16_t)) {
-    swap_elements<std::uint16_t>(team, args);
-    return;
+  switch (args.row_bytes) {
+    case 2:
+      return swap_short_rows<2>(team, args);
+    case 4:
+      return swap_short_rows<4>(team, args);
+    case 8:
+      return swap_short_rows<8>(team, args);
+    default:
+      break;
   }
   const auto* const x = static_cast<const std::byte*>(args.x);
   auto* const y = static_cast<std::byte*>(args.y);

@@ -25,7 +25,7 @@ struct DefaultBoxMap {
 };
 
 inline constexpr std::int64_t kSsdImageSize = 300;
-/// Those of MLPerf's reference.
+/// The maps of MLPerf's reference.
 inline constexpr std::array<DefaultBoxMap, 6> kDefaultBoxMaps{{
     {.cells = 38, .step = 8, .scale = 21, .next_scale = 45, .proportions = {2, 0}},
     {.cells = 19, .step = 16, .scale = 45, .next_scale = 99, .proportions = {2, 3}},
@@ -59,7 +59,7 @@ CenteredBox box_at(std::span<const float, 4> offsets, const CenteredBox& default
 
 /// For each default box, the object that it matches, or -1. A default box matches the object with
 /// the largest intersection over union if this is at least 0.5. Each object also gets its best
-/// default box, the first object if several want the same. Equal boxes and objects: the first.
+/// default box, the first object if several want the same. Ties go to the first.
 std::vector<std::int32_t> match_default_boxes(std::span<const Box> objects);
 
 }  // namespace bench

@@ -19,7 +19,7 @@ struct ExampleInput {
   /// likely. Real ones are drawn once, uniformly from 0 to 1.
   std::int64_t least = 0;
   std::int64_t bound = 0;
-  /// The share of synthetic whole numbers that is drawn. The others are 0.
+  /// The share of synthetic whole numbers that is drawn, from 0.001 to 1. The others are 0.
   double share = 1;
 };
 

@@ -46,7 +46,8 @@ float between(RandomStream& random, float low, float high) {
   return low + (high - low) * random.uniform();
 }
 
-/// The ranges of tf_cnn_benchmarks. It draws one change for a batch, and does not clamp the result.
+/// The ranges are those of tf_cnn_benchmarks, which changes all images of a batch alike and does
+/// not clamp the values.
 ColorDistortion draw_colors(RandomStream& random) {
   constexpr float kBrightness = 0.125F;
   constexpr float kFactor = 0.5F;

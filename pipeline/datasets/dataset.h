@@ -32,14 +32,14 @@ struct Dataset {
   std::vector<std::string> (*list_files)(const DatasetOptions&) = nullptr;
   /// See record_memory().
   std::size_t (*record_memory)(const DatasetOptions&, bool several_processes) = nullptr;
-  MakeInput make_input = nullptr;  ///< null: the name is known, but real data are not built yet
+  MakeInput make_input = nullptr;  ///< null: there are only synthetic data
 
   [[nodiscard]] std::int64_t examples(bool training) const {
     return training ? training_examples : validation_examples;
   }
 };
 
-/// All datasets, including those that are not built yet.
+/// All datasets, also those with only synthetic data.
 std::span<const Dataset> datasets();
 
 /// Returns the dataset of that name; throws UsageError that lists the accepted names.
@@ -53,7 +53,7 @@ void check_data_folder(const std::string& data_dir);
 std::string_view data_format(const Dataset& dataset, const DatasetOptions& options);
 
 /// Throws the UsageError that make_dataset_input would throw for a missing or empty folder or for a
-/// dataset that is not built yet. Opens no files.
+/// dataset with only synthetic data. Opens no files.
 void check_dataset_folder(const Dataset& dataset, const DatasetOptions& options);
 
 /// The files of a subset, in order. Throws UsageError if it finds nothing.
@@ -65,7 +65,7 @@ std::vector<std::string> data_files(const Dataset& dataset, const DatasetOptions
 std::size_t record_memory(const Dataset& dataset, const DatasetOptions& options,
                           bool several_processes);
 
-/// Returns the dataset's input; throws UsageError if the dataset is not built yet.
+/// Returns the dataset's input; throws UsageError if there are only synthetic data.
 std::unique_ptr<InputSource> make_dataset_input(const Dataset& dataset, const InputSpec& spec,
                                                 const DatasetOptions& options,
                                                 std::shared_ptr<HostAllocator> allocator = nullptr);

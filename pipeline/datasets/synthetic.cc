@@ -167,7 +167,7 @@ class DrawnNumbers {
   RandomStream random_;
 };
 
-/// Numbers come instead of images or, if these have a size, besides them.
+/// True if examples have an image. With other numbers, they have one only if the spec has a size.
 bool reads_images(const InputSpec& spec) { return spec.numbers.empty() || spec.height > 0; }
 
 class SyntheticInput final : public InputSource {
@@ -247,11 +247,12 @@ std::unique_ptr<InputSource> make_synthetic_input(const InputSpec& spec,
                                                   const Watch& watch) {
   check(spec.type == SlotType::f32, "synthetic images must be f32");
   const auto invalid = [](const ExampleInput& input) {
-    return input.dtype == DType::s32 ? input.bound <= input.least || input.share <= 0
-                                     : input.dtype != DType::f32;
+    return input.dtype == DType::s32
+               ? input.bound <= input.least || input.share < 1e-3 || input.share > 1
+               : input.dtype != DType::f32;
   };
   check(std::ranges::none_of(spec.numbers, invalid),
-        "synthetic numbers must be f32, or s32 with a range");
+        "synthetic numbers must be f32, or s32 with a range and a share from 0.001 to 1");
   const bool images = reads_images(spec);
   if (spec.batch <= 0 || (images && (spec.channels <= 0 || spec.height <= 0 || spec.width <= 0)) ||
       spec.num_classes < 2) {

@@ -62,7 +62,7 @@ struct LoaderOptions {
   std::int64_t first_image = 0;
   std::int64_t image_elements = 0;
   SlotType type = SlotType::f32;
-  /// Those of InputSpec; empty: a label.
+  /// InputSpec::numbers; if empty, each image has a label.
   std::vector<ExampleInput> numbers = {};
   int num_threads = 1;
   int num_slots = 3;

@@ -23,7 +23,8 @@ struct DetectionCrop {
 /// - all objects overlap the window by more than 0, 0.1, 0.3, 0.5, 0.7 or 0.9 of the union;
 /// - at least one object has its centre in it.
 ///
-/// Without objects, the window is the whole image.
+/// After 50 windows without all of this, it draws again. Without objects, the window is the whole
+/// image.
 DetectionCrop sample_detection_crop(std::span<const RelativeBox> objects, RandomStream& random);
 
 /// The part of a box that is in the window, as shares of the window's sides.

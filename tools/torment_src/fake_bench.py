@@ -14,7 +14,7 @@ What to run
                                       (0, 8,16 or auto; default 0)
   --num_batches=INT                   steps (at least 1)
   --a_flag_with_a_name_of_great_length=INT
-                                      one of many (from 0 to 4096; default 0) [not built yet]
+                                      one of many (from 0 to 4096; default 0) [not applicable: here]
   --label_smoothing=NUM               share (from 0 to below 1)
   --verify[=NAME]                     check (one of model, all)
   --dump=LIST                         print (a comma-separated list of graph, plan)

@@ -37,7 +37,7 @@ class Flag:
     @property
     def built(self) -> bool:
         """Returns whether values other than the default can have an effect."""
-        return not re.search(r"\[(not built yet|not applicable|no effect)", self.meaning)
+        return not re.search(r"\[(not applicable|no effect)", self.meaning)
 
 
 _FLAG = re.compile(r" {1,4}(?:-\w, )?--(\w+)(?:\[?=([A-Z]+)\]?)?(?: +(\S.*))?")

@@ -105,6 +105,9 @@ TEST(LearningRate, RampsUpAndFallsTwiceForSsd) {
   EXPECT_DOUBLE_EQ(rate.at(80001), 0.0002);
   EXPECT_DOUBLE_EQ(rate.at(100000), 0.0002);
   EXPECT_DOUBLE_EQ(rate.at(100001), 0.00002);
+  const LearningRate summed(
+      {.model = ModelRate::ssd, .summed_devices = 2, .examples_per_step = 64});
+  EXPECT_DOUBLE_EQ(summed.at(9241), 0.001);
 }
 
 TEST(LearningRate, RoundsStepsPerEpochDownForCifarResnet) {

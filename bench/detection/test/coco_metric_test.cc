@@ -65,6 +65,22 @@ TEST(CocoMetric, IgnoresClassesWithoutObjects) {
       average_precision({object(kHere)}, {detection(kHere, 0.5), detection(kHere, 0.9, 2)}), 1);
 }
 
+/// The object is found by the last of many detections.
+TEST(CocoMetric, CountsOnlyTheBestDetectionsOfAnImage) {
+  const auto recalls = [](int wrong) {
+    std::vector<Detection> detections{detection(kHere, 0.1)};
+    for (int i = 0; i < wrong; ++i) {
+      detections.push_back(detection(kThere, 0.2 + 0.001 * i));
+    }
+    const CocoMetric metric = coco_metric({{{object(kHere)}, detections}});
+    return std::vector(metric.values.begin() + 6, metric.values.begin() + 9);
+  };
+  EXPECT_EQ(recalls(0), (std::vector<double>{1, 1, 1}));
+  EXPECT_EQ(recalls(9), (std::vector<double>{0, 1, 1}));
+  EXPECT_EQ(recalls(10), (std::vector<double>{0, 0, 1}));
+  EXPECT_EQ(recalls(100), (std::vector<double>{0, 0, 0}));
+}
+
 /// The expected numbers are those of pycocotools.
 TEST(CocoMetric, HasTheNumbersOfTheReferenceImplementation) {
   std::vector<EvaluatedImage> images(20);

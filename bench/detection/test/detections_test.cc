@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/base/default_boxes.h"
+#include "models/base/errors.h"
 
 namespace bench {
 namespace {
@@ -26,7 +27,7 @@ void put(std::vector<float>& logits, std::size_t box, std::size_t category, floa
   logits[box * kColumns + 4 + category] = 20 + margin;
 }
 
-/// The first two boxes of the map with a cell per 100 pixels cover each other by less than a half.
+/// The first box of the map with a cell per 100 pixels.
 constexpr std::size_t kLarge = 8692;
 
 TEST(Detections, AreNoneInBackground) { EXPECT_TRUE(find_objects(nothing_found()).empty()); }
@@ -52,7 +53,12 @@ TEST(Detections, DropWhatCoversABetterOneOfTheSameClass) {
   const std::size_t larger = kLarge + 9;  // The same cell.
   put(logits, kLarge, 1, 1);
   put(logits, larger, 1, 2);
-  EXPECT_EQ(find_objects(logits).size(), 1U);
+  const std::vector<Detection> best = find_objects(logits);
+  ASSERT_EQ(best.size(), 1U);
+  EXPECT_NEAR(best[0].box.height(), default_boxes()[larger].height, 1e-6);
+  put(logits, kLarge + 1, 1, 1);  // The next cell.
+  EXPECT_EQ(find_objects(logits).size(), 2U);
+  put(logits, kLarge + 1, 1, -20);
   put(logits, larger, 1, 0);
   put(logits, larger, 3, 2);
   const std::vector<Detection> found = find_objects(logits);
@@ -69,6 +75,12 @@ TEST(Detections, AreAtMostTwoHundred) {
   const std::vector<Detection> found = find_objects(logits);
   EXPECT_EQ(found.size(), 200U);
   EXPECT_GE(found.front().score, found.back().score);
+}
+
+TEST(Detections, RefuseLogitsThatDoNotFit) {
+  EXPECT_THROW(find_objects({}), InternalError);
+  EXPECT_THROW(find_objects(std::vector<float>(static_cast<std::size_t>(kDefaultBoxes) * 4)),
+               InternalError);
 }
 
 TEST(Detections, NeedAProbabilityAboveFivePercent) {

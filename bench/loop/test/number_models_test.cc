@@ -129,10 +129,10 @@ TEST(LanguageModel, RefusesFlagsForImages) {
               resolve_settings(parse({"--model=lstm_lm", "--device=cpu",
                                       "--eval_during_training_every_n_steps=2", "--train_dir=x"}));
             }),
-            "--model=lstm_lm: an evaluation during training is built only for networks that "
+            "--model=lstm_lm: an evaluation during training works only with networks that "
             "classify images");
   EXPECT_EQ(refused("--dtype=int8"),
-            "--model=lstm_lm: --dtype=int8 is built only for networks that classify images");
+            "--model=lstm_lm: --dtype=int8 works only with networks that classify images");
 }
 
 TEST(DeepSpeech2, RefusesFlagsForACrossEntropy) {

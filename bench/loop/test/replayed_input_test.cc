@@ -52,5 +52,40 @@ TEST(ReplayedInput, RepeatsOneBatchWithTheSameContents) {
   EXPECT_TRUE(first.content.same_as(second.content));
 }
 
+/// Images without labels but with numbers; all reuse their memory.
+class NumbersInput final : public InputSource {
+ public:
+  InputBatch next() override {
+    ++batches_;
+    images_.assign(kBatch, 0);
+    epochs_.assign(kBatch, 0);
+    values_.assign(kBatch, batches_);
+    numbers_ = {{.input = "classes", .values = values_.data(), .per_example = 1}};
+    return {.images = images_.data(), .numbers = numbers_, .epochs = epochs_.data()};
+  }
+  [[nodiscard]] InputStatistics statistics() const override { return {}; }
+
+ private:
+  std::int32_t batches_ = 0;
+  std::vector<float> images_;
+  std::vector<std::int64_t> epochs_;
+  std::vector<std::int32_t> values_;
+  std::vector<BatchNumbers> numbers_;
+};
+
+TEST(ReplayedInput, CopiesNumbersInsteadOfLabels) {
+  NumbersInput source;
+  ReplayedInput replayed(source, 2, kBatch, sizeof(float));
+  source.next();
+  for (const std::int32_t expected : {1, 2, 1}) {
+    const InputBatch batch = replayed.next();
+    EXPECT_EQ(batch.labels, nullptr);
+    ASSERT_EQ(batch.numbers.size(), 1U);
+    EXPECT_EQ(static_cast<const std::int32_t*>(batch.numbers[0].values)[kBatch - 1], expected);
+  }
+  replayed.repeat_first();
+  EXPECT_TRUE(replayed.next().numbers[0].content.same_as(replayed.next().numbers[0].content));
+}
+
 }  // namespace
 }  // namespace bench

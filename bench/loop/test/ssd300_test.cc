@@ -117,6 +117,8 @@ TEST(Ssd300, RefusesFlagsForClassification) {
   };
   EXPECT_EQ(refused("--image_size=512"),
             "--image_size: the images of ssd300 always have 300 x 300 pixels; omit this flag");
+  EXPECT_EQ(refused("--input_transfer=uint8"),
+            "--input_transfer=uint8: the host normalizes the images of ssd300; omit this flag");
   EXPECT_EQ(refused("--input_file=x"),
             "--input_file has images and labels, but --model=ssd300 does not classify images; omit "
             "this flag");

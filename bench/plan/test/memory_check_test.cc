@@ -192,7 +192,7 @@ TEST(MemoryCheck, NamesTheImagesWhereTheyAloneAreTooLarge) {
       usage_error([&] { check_images_memory(settings.workload, limits, Need::on_the_host); });
   EXPECT_EQ(
       message,
-      "--batch_size=1073741824 needs 9.2 TiB for its images alone, but only 512.0 MiB may be used "
+      "--batch_size=1073741824 needs 9.2 TiB for its input alone, but only 512.0 MiB may be used "
       "(/cg/memory.max); the largest batch that fits is 502");
   settings.workload.batch = 1;
   EXPECT_NO_THROW(check_images_memory(settings.workload, limits, Need::on_the_host));
