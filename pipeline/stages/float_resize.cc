@@ -88,7 +88,6 @@ FloatTaps float_taps(const AxisTaps& axis) {
 
 void pack_scaled(std::span<const float> values, const PixelScaling& scaling, SlotLayout layout,
                  float* output) {
-  constexpr std::size_t kChannels = PixelScaling().size();
   const std::size_t area = values.size() / kChannels;
   const bool planes = layout == SlotLayout::nchw;
   for (std::size_t c = 0; c < kChannels; ++c) {
