@@ -149,9 +149,9 @@ InputSettings input_of(const Flags& flags) {
 
 SlotType slot_type_of(const Flags& flags, RunDevice device, const Workload& workload) {
   const auto& dataset = workload.input.dataset;
-  const bool any_slots =
-      workload.dataset->name != kDefaultDataset || !dataset || fits_u8_slots(*dataset);
-  const bool fits = !dataset || (any_slots && !workload.dataset->needs_f32_slots);
+  const bool imagenet = workload.dataset->name == kDefaultDataset;
+  const bool fits =
+      !dataset || (!workload.dataset->needs_f32_slots && (!imagenet || fits_u8_slots(*dataset)));
   if (!fits && flags.input_transfer == "uint8") {
     throw UsageError(
         fmt::format("--input_transfer=uint8 cannot be combined with {}, which normalises on the "

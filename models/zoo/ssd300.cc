@@ -11,7 +11,7 @@ namespace bench {
 namespace {
 
 constexpr std::int64_t kCoordinates = 4;
-/// About as many as match the boxes of an image of COCO.
+/// On average, 26 boxes of an image match an object.
 constexpr double kMatchedShare = 0.003;
 
 std::vector<ExampleInput> inputs_of(std::int64_t num_classes) {

@@ -96,7 +96,7 @@ class CocoWorker final : public SampleWorker {
     const JpegHeader header = decoder_.open(jpeg);
     const PixelWindow window =
         pixels_of(crop.window, {.width = header.width, .height = header.height});
-    const RgbxView pixels = decode(header, window);
+    const RgbxView pixels = decode_window(decoder_, header, window, fused_);
     cost.decode = clock.lap();
     cost.jpeg_warnings = decoder_.warnings() - warnings;
     cost.seekable = decoder_.seekable() > seekable;
@@ -170,18 +170,6 @@ class CocoWorker final : public SampleWorker {
       offsets[i] = matched ? offsets_of(objects_[object], default_boxes()[i]) : BoxOffsets();
       classes[i] = matched ? classes_[crop.objects[object]] : 0;
     }
-  }
-
-  RgbxView decode(const JpegHeader& header, const PixelWindow& window) {
-    if (fused_) {
-      return decoder_.decode(window);
-    }
-    const RgbxView whole =
-        decoder_.decode({.x = 0, .y = 0, .width = header.width, .height = header.height});
-    return {.pixels = whole.row(window.y) + window.x,
-            .width = window.width,
-            .height = window.height,
-            .stride = whole.stride};
   }
 
   /// Why the record is bad if the current step throws.

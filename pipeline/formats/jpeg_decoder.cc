@@ -244,4 +244,17 @@ RgbxView JpegDecoder::decode(const PixelWindow& wanted) {
 std::int64_t JpegDecoder::warnings() const { return state_->warnings; }
 std::int64_t JpegDecoder::seekable() const { return state_->seekable; }
 
+RgbxView decode_window(JpegDecoder& decoder, const JpegHeader& header, const PixelWindow& window,
+                       bool fused) {
+  if (fused) {
+    return decoder.decode(window);
+  }
+  const RgbxView whole =
+      decoder.decode({.x = 0, .y = 0, .width = header.width, .height = header.height});
+  return {.pixels = whole.row(window.y) + window.x,
+          .width = window.width,
+          .height = window.height,
+          .stride = whole.stride};
+}
+
 }  // namespace bench

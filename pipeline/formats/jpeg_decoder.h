@@ -57,4 +57,9 @@ class JpegDecoder {
   std::unique_ptr<State> state_;
 };
 
+/// The window of an image that decoder.open() has opened. If `fused`, only the window is decoded,
+/// else the whole image; the pixels are the same.
+RgbxView decode_window(JpegDecoder& decoder, const JpegHeader& header, const PixelWindow& window,
+                       bool fused);
+
 }  // namespace bench

@@ -94,16 +94,7 @@ JpegHeader ImagePreprocessor::decode(std::string_view jpeg, std::span<const Rela
   } else {
     plan_evaluation(image);
   }
-  if (options_.fused) {
-    pixels_ = decoder_.decode(window_);
-  } else {
-    const RgbxView whole =
-        decoder_.decode({.x = 0, .y = 0, .width = image.width, .height = image.height});
-    pixels_ = {.pixels = whole.row(window_.y) + window_.x,
-               .width = window_.width,
-               .height = window_.height,
-               .stride = whole.stride};
-  }
+  pixels_ = decode_window(decoder_, header, window_, options_.fused);
   if (!is_torchvision(options_.preprocessor) && method_ == ResizeMethod::crop) {
     pad();
   }
