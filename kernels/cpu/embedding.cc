@@ -60,7 +60,7 @@ std::int64_t row_grain(std::int64_t row_bytes) {
 }
 
 /// swap_axes() of short rows, in blocks that a cache holds.
-template <std::size_t kBytes>
+template <std::int64_t kBytes>
 void swap_short_rows(ThreadTeam& team, const SwapAxes& args) {
   constexpr std::int64_t kBlock = 16;
   const std::int64_t blocks = (args.b + kBlock - 1) / kBlock;
@@ -76,7 +76,8 @@ void swap_short_rows(ThreadTeam& team, const SwapAxes& args) {
         const std::int64_t end = std::min(begin + kBlock, args.a);
         for (std::int64_t b = first; b < last; ++b) {
           for (std::int64_t a = begin; a < end; ++a) {
-            std::memcpy(y + (b * args.a + a) * kBytes, x + (a * args.b + b) * kBytes, kBytes);
+            std::memcpy(y + (b * args.a + a) * kBytes, x + (a * args.b + b) * kBytes,
+                        static_cast<std::size_t>(kBytes));
           }
         }
       }
