@@ -1,5 +1,6 @@
 #include "models/ops/conv2d.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -247,7 +248,7 @@ std::vector<Candidate> conv2d_backward_data(Context& context, const Graph& graph
   const Problem problem = problem_of(graph, attributes.window, attributes.groups, attributes.input,
                                      graph.shape(node.inputs[1]), node.inputs[0]);
   std::vector<Candidate> candidates;
-  for (const auto& layouts : activation_pairs(context, problem, format)) {
+  const auto add = [&](const Activations& layouts) {
     const Descs descs = describe(context, problem, layouts);
     using Backward = dnnl::convolution_backward_data::primitive_desc;
     const auto variants = backward_variants<Backward>(
@@ -273,6 +274,15 @@ std::vector<Candidate> conv2d_backward_data(Context& context, const Graph& graph
                                        {DNNL_ARG_DIFF_SRC, desc.diff_src_desc(), From::output, 0}});
       candidates.push_back(std::move(candidate));
     }
+  };
+  std::ranges::for_each(activation_pairs(context, problem, format), add);
+  const bool slow = std::ranges::all_of(candidates, [](const Candidate& candidate) {
+    return candidate.implementation.starts_with("ref");
+  });
+  if (slow && format != DataFormat::nchw) {
+    // With AVX2, oneDNN 3.2 has only its reference for different strides in y and x. Its product of
+    // matrices is far faster, but needs this layout.
+    add({.x = nchw(), .y = nchw()});
   }
   if (auto candidate = winograd_backward_data(context, graph, node, format)) {
     candidates.push_back(std::move(*candidate));
