@@ -183,18 +183,19 @@ bool should_be_seekable(const InputInterval& interval) {
 /// The sentence if neither the input nor the device has enough processors.
 std::string describe_processors(const InputVerdict& verdict, const InputInterval& interval,
                                 std::string_view gain) {
-  const std::string speed = count_of(verdict.images_per_second);
+  const std::string speed =
+      fmt::format("{} {}/sec", count_of(verdict.images_per_second), interval.unit);
   // A device that mostly waits does not compete.
   if (interval.shares_processors && verdict.waited < 0.5) {
     return fmt::format(
         "input and device share {}; the input used {:.1f} of them, mostly for {}; this limits the "
-        "run to {} images/sec; {}",
+        "run to {}; {}",
         processors_text(interval.processors), verdict.processors_used,
         work_of(slowest_stage(interval.done)), speed, gain);
   }
   return fmt::format(
       "the threads of the input were ready, but other programs had the processors; this limits the "
-      "run to {} images/sec",
+      "run to {}",
       speed);
 }
 
@@ -253,7 +254,8 @@ InputVerdict judge_input(const InputInterval& interval) {
 }
 
 std::string describe(const InputVerdict& verdict, const InputInterval& interval) {
-  const std::string speed = count_of(verdict.images_per_second);
+  const std::string speed =
+      fmt::format("{} {}/sec", count_of(verdict.images_per_second), interval.unit);
   const std::string gain =
       fmt::format("without {}, the device {} {} ({:+.0f} %)",
                   verdict.bound == InputBound::processors ? "the input" : "it",
@@ -262,21 +264,21 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
                   100 * (verdict.device_images_per_second / verdict.images_per_second - 1));
   switch (verdict.bound) {
     case InputBound::device:
-      return fmt::format("the device is the limit: it processes {} images/sec",
-                         count_of(verdict.device_images_per_second)) +
+      return fmt::format("the device is the limit: it processes {} {}/sec",
+                         count_of(verdict.device_images_per_second), interval.unit) +
              (verdict.input_images_per_second > 0
                   ? fmt::format(", and {} can prepare {}", threads_text(interval.done.threads),
                                 count_of(verdict.input_images_per_second))
                   : "");
     case InputBound::copy:
       return fmt::format(
-          "copying images to the device ({:.0f} MB/s) limits this run to {} images/sec; {}{}",
+          "copying {} to the device ({:.0f} MB/s) limits this run to {}; {}{}", interval.unit,
           static_cast<double>(interval.copied_bytes) / 1e6 / seconds(interval.copied), speed, gain,
           interval.sends_floats ? "; --input_transfer=uint8 sends a quarter of the bytes" : "");
     case InputBound::parse:
     case InputBound::decode:
     case InputBound::resize:
-      return fmt::format("{} ({} of the work of {}) limits this run to {} images/sec; {}; {}{}",
+      return fmt::format("{} ({} of the work of {}) limits this run to {}; {}; {}{}",
                          work_of(verdict.bound), percent(share_of(verdict.bound, interval.done)),
                          threads_text(interval.done.threads), speed, gain,
                          remedy(verdict, interval),
@@ -284,12 +286,11 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
                              ? "; seekable JPEGs decode faster (make_tfrecords --seekable)"
                              : "");
     case InputBound::reading:
-      return fmt::format(
-          "the reading thread is busy {} of the time and limits this run to {} images/sec; {}",
-          percent(verdict.reading_busy), speed, gain);
+      return fmt::format("the reading thread is busy {} of the time and limits this run to {}; {}",
+                         percent(verdict.reading_busy), speed, gain);
     case InputBound::storage:
       return fmt::format(
-          "the storage delivers {:.0f} MB/s and limits this run to {} images/sec; {}",
+          "the storage delivers {:.0f} MB/s and limits this run to {}; {}",
           static_cast<double>(interval.done.record_bytes) / 1e6 / seconds(interval.wall), speed,
           gain);
     case InputBound::processors:
@@ -298,7 +299,7 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
       return fmt::format(
           "the control group's quota of processor time stopped this process for {} of the time of "
           "{}; "
-          "this limits the run to {} images/sec; raise the quota",
+          "this limits the run to {}; raise the quota",
           percent(throttled_share(interval)), processors_text(interval.processors), speed);
     case InputBound::unclear:
       break;

@@ -27,8 +27,9 @@ std::string_view name_of(InputBound bound);
 struct InputInterval {
   /// What the input did in it.
   InputStatistics done;
-  /// The images that the device processed.
+  /// The images that the device processed, and what their plural is called.
   std::int64_t images = 0;
+  std::string unit = "images";
   std::chrono::nanoseconds wall{};
   /// The time in which the device waited for images.
   std::chrono::nanoseconds waited{};

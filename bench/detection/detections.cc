@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kCoordinates = 4;
 constexpr double kLeastScore = 0.05;
+/// A class whose logit is this much below the largest one has a smaller score.
+constexpr double kLeastLogit = -3;
 constexpr double kMostOverlap = 0.5;
 constexpr std::size_t kMostDetections = 200;
 
@@ -52,6 +54,9 @@ std::vector<Detection> find_objects(std::span<const float> logits) {
     const auto row = logits.subspan(i * columns, columns);
     const auto scores = row.subspan(kCoordinates);
     const double largest = *std::ranges::max_element(scores);
+    if (*std::ranges::max_element(scores.subspan(1)) < largest + kLeastLogit) {
+      continue;  // It is background.
+    }
     double sum = 0;
     for (std::size_t c = 0; c < classes; ++c) {
       exponentials[c] = std::exp(static_cast<double>(scores[c]) - largest);

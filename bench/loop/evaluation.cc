@@ -13,8 +13,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr std::int64_t kTop5 = 5;
-
 /// The images of a batch that an evaluation counts.
 struct CountedImages {
   /// Not 0: the image counts.
@@ -44,37 +42,13 @@ CountedImages counted_images(const InputBatch& batch, std::int64_t images, std::
 
 }  // namespace
 
-EvaluationCounts& EvaluationCounts::operator+=(const EvaluationCounts& other) {
-  images += other.images;
-  top_1 += other.top_1;
-  top_5 += other.top_5;
-  return *this;
-}
-
-report::Accuracies EvaluationCounts::accuracies() const {
-  check(images > 0, "an accuracy needs images");
-  const auto all = static_cast<double>(images);
-  return {.top_1 = static_cast<double>(top_1) / all, .top_5 = static_cast<double>(top_5) / all};
-}
-
-EvaluationCounts count_evaluated(std::span<const float> logits,
-                                 std::span<const std::int32_t> labels,
-                                 std::span<const char> counted) {
-  const std::size_t classes = logits.size() / labels.size();
-  EvaluationCounts counts;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (counted[i] == 0) {
-      continue;
-    }
-    ++counts.images;
-    const auto row = logits.subspan(i * classes, classes);
-    const bool finite = std::ranges::all_of(row, [](float logit) { return std::isfinite(logit); });
-    const float own = row[static_cast<std::size_t>(labels[i])];
-    const auto larger = std::ranges::count_if(row, [&](float logit) { return logit > own; });
-    counts.top_1 += finite && larger < 1 ? 1 : 0;
-    counts.top_5 += finite && larger < kTop5 ? 1 : 0;
+void print_scores(std::ostream& out, const EvaluationScores& scores) {
+  if (scores.accuracies) {
+    report::print_accuracy(out, *scores.accuracies, scores.images);
   }
-  return counts;
+  if (!scores.others.empty()) {
+    report::print_scores(out, scores.others, scores.images);
+  }
 }
 
 EvaluationResult evaluate(const EvaluationParts& parts) {
@@ -85,11 +59,10 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
   const std::int64_t passes = workload.input.dataset ? settings.evaluation.passes : 0;
   const std::int64_t batch_images = workload.process_batch();
   const std::int64_t every = settings.outputs.lines.every;
-  check(workload.model->classifies_images(), "only networks that classify images are evaluated");
   EvaluationResult result;
   BatchesAhead batches(parts.input, parts.clock, result.input_wait, parts.interrupted);
   Feeding feeding(workload, workload.batch, towers, batches);
-  std::vector<EvaluationCounts> counts(static_cast<std::size_t>(towers.size()));
+  const auto metric = make_evaluation_metric(*workload.model, towers.size());
   const nanoseconds begin = parts.clock.now();
   nanoseconds line_begin = begin;
   for (std::int64_t i = 1; passes > 0 || i <= settings.execution.steps.num_batches; ++i) {
@@ -112,18 +85,18 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
       tower.enqueue_run();
       tower.wait();
       const auto first = static_cast<std::size_t>(number * workload.batch);
-      const auto images = static_cast<std::size_t>(workload.batch);
-      counts[static_cast<std::size_t>(number)] = count_evaluated(
-          tower.executor().read_output_as_floats("logits"), {batch.labels + first, images},
-          std::span(counted.rows).subspan(first, images));
+      metric->add(
+          {.tower = number,
+           .logits = tower.executor().read_output_as_floats("logits"),
+           .batch = batch,
+           .first = first,
+           .counted =
+               std::span(counted.rows).subspan(first, static_cast<std::size_t>(workload.batch))});
     });
     feeding.end_step();
-    EvaluationCounts of_batch;
-    for (const EvaluationCounts& of_tower : counts) {
-      of_batch += of_tower;
+    if (const auto accuracies = metric->end_batch()) {
+      result.accuracies.push_back(*accuracies);
     }
-    result.counts += of_batch;
-    result.accuracies.push_back(of_batch.accuracies());
     const nanoseconds now = parts.clock.now();
     result.steps.push_back(now - step_begin);
     result.wall = now - begin;
@@ -138,11 +111,15 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
       break;
     }
   }
-  if (result.counts.images > 0) {
+  if (!result.steps.empty()) {
     check_logits(towers, workload);
   }
-  if (!result.interrupted && result.counts.images > 0) {
-    report::print_accuracy(parts.out, result.counts.accuracies(), result.counts.images);
+  result.scores = metric->scores();
+  if (!result.interrupted) {
+    if (result.scores.images == 0 && workload.model->metric() == ModelMetric::average_precision) {
+      throw DataError("none of the evaluated images has an object");
+    }
+    print_scores(parts.out, result.scores);
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "bench/loop/evaluation_metric.h"
 #include "bench/loop/report.h"
 #include "bench/plan/settings.h"
 #include "pipeline/input.h"
@@ -14,22 +15,6 @@
 #include "variable_mgmt/towers/towers.h"
 
 namespace bench {
-
-/// How many images have their label among the largest logits: fewer than 1 or 5 logits of its row
-/// are larger. As in TensorFlow's in_top_k, a row with a logit that is not finite never counts.
-struct EvaluationCounts {
-  std::int64_t images = 0;
-  std::int64_t top_1 = 0;
-  std::int64_t top_5 = 0;
-
-  EvaluationCounts& operator+=(const EvaluationCounts& other);
-  /// The counts as shares of the images, of which there must be at least one.
-  [[nodiscard]] report::Accuracies accuracies() const;
-};
-/// Counts the rows i for which `counted`[i] is not 0.
-EvaluationCounts count_evaluated(std::span<const float> logits,
-                                 std::span<const std::int32_t> labels,
-                                 std::span<const char> counted);
 
 struct EvaluationParts {
   /// A forward-only run of the validation subset, as evaluation_settings() returns it.
@@ -47,9 +32,10 @@ struct EvaluationParts {
 };
 
 struct EvaluationResult {
-  EvaluationCounts counts = {};
+  EvaluationScores scores = {};
   /// The duration of each batch.
   std::vector<std::chrono::nanoseconds> steps;
+  /// One for each batch, if the network classifies images.
   std::vector<report::Accuracies> accuracies;
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};
@@ -59,7 +45,11 @@ struct EvaluationResult {
 
 /// Evaluates as many batches as the settings say, in order, and prints the lines of
 /// tf_cnn_benchmarks. An evaluation over whole passes ends with the last image of the dataset,
-/// which need not fill its batch. Waits. Throws what the input throws.
+/// which need not fill its batch. Waits. Throws what the input throws, and DataError if no image
+/// has an object to find.
 EvaluationResult evaluate(const EvaluationParts& parts);
+
+/// Prints the result, if images count.
+void print_scores(std::ostream& out, const EvaluationScores& scores);
 
 }  // namespace bench

@@ -132,6 +132,13 @@ void print_accuracy(std::ostream& out, const Accuracies& accuracies, std::int64_
       << std::endl;
 }
 
+void print_scores(std::ostream& out, const std::vector<Score>& scores, std::int64_t examples) {
+  for (const Score& score : scores) {
+    out << score.name << " = " << fixed(score.value, 4) << ' ';
+  }
+  out << '[' << examples << " examples]" << std::endl;
+}
+
 void print_running_evaluation(std::ostream& out, std::int64_t global_step, bool final) {
   out << "Running " << (final ? "final " : "") << "evaluation at global_step " << global_step
       << std::endl;

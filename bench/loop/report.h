@@ -62,6 +62,12 @@ struct Accuracies {
   double top_5 = 0;
 };
 
+/// What an evaluation found, where that is not an accuracy.
+struct Score {
+  std::string_view name;
+  double value = 0;
+};
+
 /// One step line; `step` counts from 1.
 struct StepLine {
   std::int64_t step = 0;
@@ -75,6 +81,7 @@ void print_step(std::ostream& out, const StepLine& line);
 /// The lines of an evaluation: the speed of the last batches up to number `batch`, and the result.
 void print_evaluated(std::ostream& out, std::int64_t batch, double examples_per_second);
 void print_accuracy(std::ostream& out, const Accuracies& accuracies, std::int64_t images);
+void print_scores(std::ostream& out, const std::vector<Score>& scores, std::int64_t examples);
 /// The lines around evaluations of a training run.
 void print_running_evaluation(std::ostream& out, std::int64_t global_step, bool final);
 void print_resuming_training(std::ostream& out);

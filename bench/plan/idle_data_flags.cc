@@ -21,25 +21,49 @@ std::string if_nothing_is_copied_ahead(const Asked& asked) {
          "batch before the first step";
 }
 
-std::string unless_jpegs(const Asked& asked) {
+namespace {
+
+std::string with_dataset(const Asked& asked, std::string_view what) {
+  return fmt::format("with --data_name={}, {}", asked.settings.workload.dataset->name, what);
+}
+
+std::string unless_images(const Asked& asked) {
   const std::string idle = unless_data(asked);
-  return !idle.empty() || asked.settings.workload.dataset->format == "tfrecord"
+  return !idle.empty() || asked.settings.workload.dataset->channels > 0
              ? idle
-             : fmt::format("with --data_name={}, whose images have one size and no shards",
-                           asked.settings.workload.dataset->name);
+             : with_dataset(asked, "which has no images");
+}
+
+}  // namespace
+
+std::string unless_records(const Asked& asked) {
+  const std::string idle = unless_data(asked);
+  return !idle.empty() || asked.settings.workload.dataset->format != "text"
+             ? idle
+             : with_dataset(asked, "whose text is kept in memory");
+}
+
+std::string unless_shards(const Asked& asked) {
+  const std::string idle = unless_records(asked);
+  return !idle.empty() || asked.settings.workload.dataset->format.starts_with("tfrecord")
+             ? idle
+             : with_dataset(asked, "whose images have one size and no shards");
+}
+
+std::string unless_jpegs(const Asked& asked) {
+  const std::string idle = unless_images(asked);
+  return idle.empty() ? unless_shards(asked) : idle;
 }
 
 std::string unless_imagenet(const Asked& asked) {
   const std::string idle = unless_jpegs(asked);
-  const std::string_view dataset = asked.settings.workload.dataset->name;
-  return !idle.empty() || dataset == kDefaultDataset
+  return !idle.empty() || asked.settings.workload.dataset->name == kDefaultDataset
              ? idle
-             : fmt::format("with --data_name={}, whose images are prepared without options",
-                           dataset);
+             : with_dataset(asked, "whose images are prepared without options");
 }
 
 std::string unless_interleaved(const Asked& asked) {
-  const std::string idle = unless_jpegs(asked);
+  const std::string idle = unless_shards(asked);
   return !idle.empty() || !asked.flags.index_dir ? idle : "with --index_dir";
 }
 
@@ -55,7 +79,7 @@ std::string unless_several_read(const Asked& asked) {
 }
 
 std::string unless_bad_records_are_skipped(const Asked& asked) {
-  const std::string idle = unless_data(asked);
+  const std::string idle = unless_records(asked);
   return !idle.empty() || asked.flags.on_bad_record == "skip" ? idle
                                                               : "without --on_bad_record=skip";
 }
@@ -76,7 +100,7 @@ std::string unless_original_pixels(const Asked& asked) {
 
 std::string unless_distorted(const Asked& asked) {
   const Workload& workload = asked.settings.workload;
-  if (const std::string idle = unless_data(asked); !idle.empty()) {
+  if (const std::string idle = unless_images(asked); !idle.empty()) {
     return idle;
   }
   if (!workload.input.dataset->training) {

@@ -13,11 +13,13 @@ struct Asked {
   const Flags& flags;
 };
 
-// Each function returns what makes a flag about real images idle ("without --data_dir"), or "" if
+// Each function returns what makes a flag about real data idle ("without --data_dir"), or "" if
 // it has an effect.
 
 std::string unless_data(const Asked& asked);
 std::string if_nothing_is_copied_ahead(const Asked& asked);
+std::string unless_records(const Asked& asked);
+std::string unless_shards(const Asked& asked);
 std::string unless_jpegs(const Asked& asked);
 std::string unless_imagenet(const Asked& asked);
 std::string unless_interleaved(const Asked& asked);

@@ -2,6 +2,7 @@
 
 #include "kernels/candidates.h"
 #include "models/base/errors.h"
+#include "models/base/labelled_object.h"
 
 namespace bench {
 
@@ -15,7 +16,12 @@ namespace {
 /// What a NumberModel reads besides images. Real numbers are f32; a tower widens them for f64.
 std::vector<ExampleInput> numbers_of(const Workload& workload) {
   const NumberModel* const model = workload.model->numbers;
-  return model == nullptr ? std::vector<ExampleInput>() : model->inputs(workload.num_classes);
+  if (model == nullptr) {
+    return {};
+  }
+  return workload.evaluation() && model->metric == ModelMetric::average_precision
+             ? labelled_object_inputs()
+             : model->inputs(workload.num_classes);
 }
 
 }  // namespace

@@ -96,15 +96,22 @@ void check_flags_of_number_model(const Flags& flags, const Model& model, bool ev
       refuse_loss("print_training_accuracy");
     }
   }
-  const auto unsupported = [&](std::string_view what) {
-    throw UsageError(fmt::format("--model={}: {} works only with networks that classify images",
-                                 model.name, what));
-  };
   if (flags.dtype == "int8") {
-    unsupported("--dtype=int8");
+    throw UsageError(fmt::format(
+        "--model={}: --dtype=int8 works only with networks that classify images", model.name));
   }
-  if (evaluates) {
-    unsupported(flags.eval ? "--eval" : "an evaluation during training");
+  if (evaluates && model.metric() == ModelMetric::none) {
+    throw UsageError(fmt::format("--model={}: an evaluation has no metric for this model; omit {}",
+                                 model.name, flags.eval ? "--eval" : "--eval_during_training_..."));
+  }
+  if (evaluates && model.metric() == ModelMetric::average_precision && !flags.data_dir) {
+    throw UsageError(fmt::format("--model={}: {} needs real images; give --data_dir", model.name,
+                                 flags.eval ? "--eval" : "an evaluation during training"));
+  }
+  if (flags.stop_at_top_1_accuracy && model.metric() != ModelMetric::average_precision) {
+    throw UsageError(fmt::format(
+        "--stop_at_top_1_accuracy: the evaluation of {} finds no accuracy; omit this flag",
+        model.name));
   }
 }
 

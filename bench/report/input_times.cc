@@ -21,6 +21,7 @@ std::optional<InputInterval> input_interval(const RunSettings& settings,
   return InputInterval{
       .done = session.input,
       .images = images,
+      .unit = fmt::format("{}s", settings.workload.model->example()),
       .wall = session.wall,
       .waited = held_up_by_input(session),
       .computed = session.computed,

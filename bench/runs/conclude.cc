@@ -45,10 +45,10 @@ void print_closing_notes(const RunSettings& settings, const Measured& measured, 
   if (input.threads > 0) {
     const char* const type = settings.execution.slots == SlotType::u8 ? "u8" : "f32";
     const std::size_t bytes = slot_image_bytes(settings);
-    err << (input.threads == 1
-                ? fmt::format(" (1 thread prepares images of {} bytes in {})", bytes, type)
-                : fmt::format(" ({} threads prepare images of {} bytes in {})", input.threads,
-                              bytes, type));
+    err << fmt::format(
+        " ({} {}s of {} bytes in {})",
+        input.threads == 1 ? "1 thread prepares" : fmt::format("{} threads prepare", input.threads),
+        settings.workload.model->example(), bytes, type);
   }
   err << "\n";
   if (measured.attempt.succeeded()) {

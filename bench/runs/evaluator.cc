@@ -25,16 +25,29 @@ InitialValues values_of(Tower& tower) {
 
 }  // namespace
 
-void Evaluator::note_time_to(double top_1) const {
+results::Evaluation recorded(const EvaluationScores& scores, std::int64_t step) {
+  results::Evaluation evaluation{.step = step, .images = scores.images};
+  if (scores.accuracies) {
+    evaluation.top_1 = scores.accuracies->top_1;
+    evaluation.top_5 = scores.accuracies->top_5;
+  }
+  for (const report::Score& score : scores.others) {
+    evaluation.scores.emplace(score.name, score.value);
+  }
+  return evaluation;
+}
+
+void Evaluator::note_time_to(double accuracy) const {
   double evaluating = 0;
   for (const results::Evaluation& earlier : std::span(done_).first(done_.size() - 1)) {
     evaluating += earlier.seconds;
   }
   LOG(INFO) << fmt::format(
-      "note: top-1 accuracy {:g} was reached {:.1f} s after the start of this run, of which {:.1f} "
-      "s "
+      "note: {} {:g} was reached {:.1f} s after the start of this run, of which {:.1f} s "
       "were for earlier evaluations",
-      top_1, done_.back().seconds_since_start, evaluating);
+      settings_.workload.model->metric() == ModelMetric::accuracy ? "top-1 accuracy"
+                                                                  : "average precision",
+      accuracy, done_.back().seconds_since_start, evaluating);
 }
 
 Evaluator::Evaluator(const RunSettings& training, std::span<Device> devices, RunHost& host)
@@ -53,15 +66,15 @@ bool Evaluator::between_steps(Towers& training, const CompletedStep& step) {
   if (!times_.include(step.measured)) {
     return true;
   }
-  const auto accuracies = evaluate_now(training, step.steps, /*last=*/false);
-  if (!accuracies) {
+  const auto accuracy = evaluate_now(training, step.steps, /*last=*/false);
+  if (!accuracy) {
     return true;
   }
   const std::optional<double>& stop_at = training_.evaluation.stop_at_top_1;
-  if (stop_at && accuracies->top_1 >= *stop_at) {
+  if (stop_at && *accuracy >= *stop_at) {
     report::print_stopping_at_accuracy(host_.streams.out, *stop_at);
     note_time_to(*stop_at);
-    reached_ = accuracies->top_1;
+    reached_ = *accuracy;
     return false;
   }
   report::print_resuming_training(host_.streams.out);
@@ -77,8 +90,7 @@ void Evaluator::finish(Towers& training, std::int64_t steps) {
   towers_.reset();
 }
 
-std::optional<report::Accuracies> Evaluator::evaluate_now(Towers& training, std::int64_t steps,
-                                                          bool last) {
+std::optional<double> Evaluator::evaluate_now(Towers& training, std::int64_t steps, bool last) {
   report::print_running_evaluation(host_.streams.out, steps, last);
   const auto begin = host_.clock.now();
   const InitialValues values = values_of(training.first());
@@ -100,22 +112,18 @@ std::optional<report::Accuracies> Evaluator::evaluate_now(Towers& training, std:
   if (const BadRecordCounts bad = input->statistics().bad_records; bad.total() > 0) {
     LOG(WARNING) << "warning: the evaluation skipped " << describe(bad);
   }
-  if (result.interrupted || result.counts.images == 0) {
+  if (result.interrupted || result.scores.images == 0) {
     return std::nullopt;
   }
-  const report::Accuracies accuracies = result.counts.accuracies();
   const auto now = host_.clock.now();
   const auto seconds = [](std::chrono::nanoseconds time) {
     return std::chrono::duration<double>(time).count();
   };
-  done_.push_back({.step = steps,
-                   .images = result.counts.images,
-                   .top_1 = accuracies.top_1,
-                   .top_5 = accuracies.top_5,
-                   .seconds_since_start = seconds(begin - begun_),
-                   .seconds = seconds(now - begin)});
-  log_.add(steps, accuracies);
-  return accuracies;
+  results::Evaluation& done = done_.emplace_back(recorded(result.scores, steps));
+  done.seconds_since_start = seconds(begin - begun_);
+  done.seconds = seconds(now - begin);
+  log_.add(steps, result.scores);
+  return result.scores.accuracy();
 }
 
 void Evaluator::make_towers(const InitialValues& values) {

@@ -17,6 +17,9 @@
 
 namespace bench {
 
+/// The record of an evaluation after that many training steps, without its times.
+results::Evaluation recorded(const EvaluationScores& scores, std::int64_t step);
+
 /// Evaluates a network between the steps of its training: on the same devices, with a separate
 /// network that has the same variables. The training computes the same numbers as without it.
 class Evaluator {
@@ -39,10 +42,10 @@ class Evaluator {
 
  private:
   /// Returns nullopt if the user ended it.
-  std::optional<report::Accuracies> evaluate_now(Towers& training, std::int64_t steps, bool last);
+  std::optional<double> evaluate_now(Towers& training, std::int64_t steps, bool last);
   void make_towers(const InitialValues& values);
   /// Reports when the last evaluation found this accuracy.
-  void note_time_to(double top_1) const;
+  void note_time_to(double accuracy) const;
 
   const RunSettings& training_;
   std::span<Device> devices_;

@@ -104,12 +104,19 @@ EvaluationLog::EvaluationLog(const std::optional<std::string>& folder) {
   }
 }
 
-void EvaluationLog::add(std::int64_t step, const report::Accuracies& accuracies) {
-  if (file_) {
-    file_->write(step, EventSummary()
-                           .scalar("eval/Accuracy@1", accuracies.top_1)
-                           .scalar("eval/Accuracy@5", accuracies.top_5));
+void EvaluationLog::add(std::int64_t step, const EvaluationScores& scores) {
+  if (!file_) {
+    return;
   }
+  EventSummary summary;
+  if (scores.accuracies) {
+    summary.scalar("eval/Accuracy@1", scores.accuracies->top_1)
+        .scalar("eval/Accuracy@5", scores.accuracies->top_5);
+  }
+  for (const report::Score& score : scores.others) {
+    summary.scalar(fmt::format("eval/{}{}", scores.group, score.name), score.value);
+  }
+  file_->write(step, summary);
 }
 
 }  // namespace bench

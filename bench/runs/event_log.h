@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "bench/loop/evaluation_metric.h"
 #include "bench/loop/session.h"
 #include "bench/plan/settings.h"
 #include "pipeline/formats/event_writer.h"
@@ -46,7 +47,7 @@ class EvaluationLog {
   /// Without a folder, it records nothing. Throws WriteError.
   explicit EvaluationLog(const std::optional<std::string>& folder);
   /// Records the accuracy after `step` training steps. Throws WriteError.
-  void add(std::int64_t step, const report::Accuracies& accuracies);
+  void add(std::int64_t step, const EvaluationScores& scores);
 
  private:
   std::optional<EventFile> file_;

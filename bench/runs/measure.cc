@@ -87,19 +87,18 @@ void evaluate_alone(const RunSettings& settings, const SessionParts& parts, Sess
   session.stop = result.interrupted   ? Stop::interrupted
                  : result.out_of_time ? Stop::out_of_time
                                       : Stop::complete;
-  if (result.counts.images > 0) {
-    session.top_1 = result.counts.accuracies().top_1;
-    session.top_5 = result.counts.accuracies().top_5;
+  if (result.scores.images > 0) {
+    if (const auto& accuracies = result.scores.accuracies) {
+      session.top_1 = accuracies->top_1;
+      session.top_5 = accuracies->top_5;
+    }
     const std::int64_t step = training_steps(*settings.workload.init_from);
-    EvaluationLog(settings.evaluation.events).add(step, result.counts.accuracies());
-    record.evaluations.push_back({.step = step,
-                                  .images = result.counts.images,
-                                  .top_1 = *session.top_1,
-                                  .top_5 = *session.top_5,
-                                  .seconds = std::chrono::duration<double>(result.wall).count()});
+    EvaluationLog(settings.evaluation.events).add(step, result.scores);
+    record.evaluations.push_back(recorded(result.scores, step));
+    record.evaluations.back().seconds = std::chrono::duration<double>(result.wall).count();
   }
-  if (result.interrupted && result.counts.images > 0) {
-    report::print_accuracy(parts.out, result.counts.accuracies(), result.counts.images);
+  if (result.interrupted) {
+    print_scores(parts.out, result.scores);
   }
   if (!result.interrupted) {
     report::print_total(parts.out, settings.workload.model->unit().name,

@@ -100,11 +100,12 @@ std::vector<int> input_processors(const RunSettings& settings, std::span<const D
 /// Reports the processors of the threads that prepare a dataset's images.
 void tell_input(const RunSettings& settings, const InputStatistics& input,
                 std::span<const int> processors, std::span<const int> all) {
-  if (!settings.workload.input.dataset) {
+  if (!settings.workload.input.dataset || input.threads == 0) {
     return;
   }
-  const std::string images =
-      input.records > 0 ? fmt::format("the {} images", input.records) : "images";
+  const std::string_view example = settings.workload.model->example();
+  const std::string images = input.records > 0 ? fmt::format("the {} {}s", input.records, example)
+                                               : fmt::format("{}s", example);
   const std::string prepare = input.threads == 1
                                   ? fmt::format("1 thread prepares {}", images)
                                   : fmt::format("{} threads prepare {}", input.threads, images);

@@ -35,6 +35,7 @@ inline constexpr NumberModel kDeepSpeech2Of{
         [](NetworkBuilder& net, std::span<const ValueId> inputs) {
           return build_deepspeech2(net, inputs[0], kSize);
         },
-    .loss = deepspeech2_loss};
+    .loss = deepspeech2_loss,
+    .metric = ModelMetric::error_rates};
 
 }  // namespace bench

@@ -43,6 +43,7 @@ ValueId build_lstm_lm(NetworkBuilder& net, std::span<const ValueId> inputs) {
 extern const NumberModel kLstmLm{.example = "sequence",
                                  .unit = {.name = "tokens", .per_example = kSteps},
                                  .inputs = inputs_of,
-                                 .build = build_lstm_lm};
+                                 .build = build_lstm_lm,
+                                 .metric = ModelMetric::perplexity};
 
 }  // namespace bench

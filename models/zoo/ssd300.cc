@@ -102,6 +102,7 @@ extern const NumberModel kSsd300{.example = "image",
                                  .inputs = inputs_of,
                                  .loss_inputs = 2,
                                  .build = build_ssd300,
-                                 .loss = ssd300_loss};
+                                 .loss = ssd300_loss,
+                                 .metric = ModelMetric::average_precision};
 
 }  // namespace bench

@@ -20,6 +20,20 @@ struct SpeedUnit {
   std::int64_t per_example = 1;
 };
 
+/// What an evaluation computes.
+enum class ModelMetric : std::uint8_t {
+  none,      ///< The model cannot be evaluated.
+  accuracy,  ///< The shares of images whose label has one of the largest logits.
+  /// COCO's metric. The logits are those of find_objects(), and the evaluation reads
+  /// labelled_object_inputs() instead of the inputs of the loss.
+  average_precision,
+  /// The exponential of the mean cross-entropy of all rows.
+  perplexity,
+  /// The shares of wrong characters and words. The last class is CTC's blank, the first one a
+  /// space, and the last inputs are labels, their counts and the counts of frames.
+  error_rates,
+};
+
 /// A model that reads numbers instead of images and labels, or besides images.
 struct NumberModel {
   /// What an example is called, in the singular.
@@ -35,6 +49,7 @@ struct NumberModel {
   /// From the logits and the inputs of the loss to a scalar. Null: the only such input has a label
   /// per row of the logits, and the loss is the cross-entropy.
   ValueId (*loss)(NetworkBuilder&, ValueId logits, std::span<const ValueId> inputs) = nullptr;
+  ModelMetric metric = ModelMetric::none;
 };
 
 /// One row of zoo.inc. Everything else, counts included, is derived from the graph.
@@ -60,6 +75,9 @@ struct Model {
   [[nodiscard]] bool classifies_images() const { return numbers == nullptr; }
   /// True if a row of the logits has one label, so that label smoothing and accuracies apply.
   [[nodiscard]] bool classifies() const { return numbers == nullptr || numbers->loss == nullptr; }
+  [[nodiscard]] ModelMetric metric() const {
+    return numbers == nullptr ? ModelMetric::accuracy : numbers->metric;
+  }
   /// What an example is called, in the singular.
   [[nodiscard]] std::string_view example() const {
     return numbers == nullptr ? "image" : numbers->example;

@@ -7,6 +7,7 @@
 
 #include "models/base/default_boxes.h"
 #include "models/base/errors.h"
+#include "models/base/labelled_object.h"
 #include "pipeline/datasets/example_fields.h"
 #include "pipeline/datasets/load_samples.h"
 #include "pipeline/formats/jpeg_decoder.h"
@@ -21,10 +22,11 @@ namespace bench {
 namespace {
 
 /// The boxes' features are the last ones.
-enum Feature : std::size_t { kEncoded, kLabels, kBoxes };
+enum Feature : std::size_t { kEncoded, kLabels, kAreas, kCrowds, kBoxes };
 
 std::vector<std::string> feature_names() {
-  std::vector<std::string> names{"image/encoded", "image/object/class/label"};
+  std::vector<std::string> names{"image/encoded", "image/object/class/label", "image/object/area",
+                                 "image/object/is_crowd"};
   names.insert(names.end(), kBoxFeatures.begin(), kBoxFeatures.end());
   return names;
 }
@@ -60,12 +62,14 @@ ColorDistortion draw_colors(RandomStream& random) {
   return colors;
 }
 
-/// Trains on a random part of each image, mirrored or not, with changed colours. Writes the offsets
-/// and classes of all default boxes.
+/// For training: a random part of each image, mirrored or not, with changed colours, and the
+/// offsets and classes of all default boxes. For an evaluation: the whole image, its objects and
+/// its size.
 class CocoWorker final : public SampleWorker {
  public:
   CocoWorker(InputSpec spec, const DatasetOptions& options)
       : spec_(std::move(spec)),
+        training_(options.training),
         fused_(options.fuse_decode_and_crop),
         scanner_(feature_names()),
         decoder_(options.accurate_dct ? DctMethod::accurate : DctMethod::fast,
@@ -85,17 +89,19 @@ class CocoWorker final : public SampleWorker {
     CpuLap clock;
     const std::string_view jpeg = parse(sample.record);
     RandomStream random = sample_random(spec_.seed, sample, "distortion");
-    const DetectionCrop crop = sample_detection_crop(boxes_, random);
-    const bool mirrored = random.uniform() < 0.5F;
-    write_targets(crop, mirrored, place);
+    const DetectionCrop crop = training_ ? sample_detection_crop(boxes_, random) : DetectionCrop{};
+    const bool mirrored = training_ && random.uniform() < 0.5F;
+    if (training_) {
+      write_targets(crop, mirrored, place);
+    }
     cost.parse = clock.lap();
 
     reason_ = BadRecord::image;
     const std::int64_t warnings = decoder_.warnings();
     const std::int64_t seekable = decoder_.seekable();
     const JpegHeader header = decoder_.open(jpeg);
-    const PixelWindow window =
-        pixels_of(crop.window, {.width = header.width, .height = header.height});
+    const ImageSize size{.width = header.width, .height = header.height};
+    const PixelWindow window = pixels_of(crop.window, size);
     const RgbxView pixels = decode_window(decoder_, header, window, fused_);
     cost.decode = clock.lap();
     cost.jpeg_warnings = decoder_.warnings() - warnings;
@@ -114,7 +120,11 @@ class CocoWorker final : public SampleWorker {
     }
     const std::span<float> values =
         resizer_.run(pixels, columns, taps(window.height, spec_.height));
-    distort_colors(values, draw_colors(random));
+    if (training_) {
+      distort_colors(values, draw_colors(random));
+    } else {
+      write_objects(size, place);
+    }
     pack_scaled(values, kScaling, spec_.layout, std::get<float*>(place.image));
     cost.resize = clock.lap();
     return cost;
@@ -137,7 +147,28 @@ class CocoWorker final : public SampleWorker {
     for (const std::int64_t id : labels.ints) {
       classes_.push_back(class_of(id));
     }
+    if (!training_) {
+      check_objects();
+    }
     return image_of(scanner_.feature(kEncoded));
+  }
+
+  void check_objects() {
+    if (std::ssize(boxes_) > kMostObjects) {
+      throw DataError(fmt::format("there are {} boxes; an evaluation accepts at most {}",
+                                  boxes_.size(), kMostObjects));
+    }
+    const FeatureView& areas = scanner_.feature(kAreas);
+    const FeatureView& crowds = scanner_.feature(kCrowds);
+    using Kind = FeatureView::Kind;
+    const bool areas_fit = areas.kind == Kind::none || areas.floats.size() == boxes_.size();
+    const bool crowds_fit = crowds.kind == Kind::none || crowds.ints.size() == boxes_.size();
+    if (!areas_fit || !crowds_fit) {
+      throw DataError(
+          fmt::format("image/object/area must have a float and image/object/is_crowd an integer "
+                      "for each of the {} boxes",
+                      boxes_.size()));
+    }
   }
 
   [[nodiscard]] std::int32_t class_of(std::int64_t id) {
@@ -172,9 +203,31 @@ class CocoWorker final : public SampleWorker {
     }
   }
 
+  void write_objects(const ImageSize& size, const SamplePlace& place) {
+    const LabelledImageSize sides{.height = static_cast<float>(size.height),
+                                  .width = static_cast<float>(size.width)};
+    *reinterpret_cast<LabelledImageSize*>(place.numbers[1]) = sides;
+    auto* const objects = reinterpret_cast<LabelledObject*>(place.numbers[0]);
+    std::fill_n(objects, kMostObjects, LabelledObject());
+    const std::span<const float> areas = scanner_.feature(kAreas).floats;
+    const std::span<const std::int64_t> crowds = scanner_.feature(kCrowds).ints;
+    for (std::size_t i = 0; i < boxes_.size(); ++i) {
+      LabelledObject& object = objects[i];
+      object = {.y_min = boxes_[i].y_min * sides.height,
+                .x_min = boxes_[i].x_min * sides.width,
+                .y_max = boxes_[i].y_max * sides.height,
+                .x_max = boxes_[i].x_max * sides.width,
+                .category = static_cast<float>(classes_[i])};
+      object.area =
+          areas.empty() ? (object.y_max - object.y_min) * (object.x_max - object.x_min) : areas[i];
+      object.crowd = !crowds.empty() && crowds[i] != 0 ? 1.0F : 0.0F;
+    }
+  }
+
   /// Why the record is bad if the current step throws.
   BadRecord reason_ = BadRecord::fields;
   InputSpec spec_;
+  bool training_;
   bool fused_;
   ExampleScanner scanner_;
   JpegDecoder decoder_;
@@ -206,11 +259,17 @@ std::unique_ptr<InputSource> make_coco_input(const InputSpec& spec, const Datase
                                              std::shared_ptr<HostAllocator> allocator) {
   check_coco_files(options);
   const Shape offsets{kDefaultBoxes, std::int64_t{std::tuple_size_v<BoxOffsets>}};
-  check(options.training && spec.type == SlotType::f32 && spec.channels == 3 &&
-            spec.numbers.size() == 2 && spec.numbers[0].dtype == DType::f32 &&
-            spec.numbers[0].shape == offsets && spec.numbers[1].dtype == DType::s32 &&
-            spec.numbers[1].shape == Shape{kDefaultBoxes},
-        "coco has images in f32, and the offsets and classes of all default boxes");
+  const std::vector<ExampleInput> numbers =
+      options.training
+          ? std::vector<ExampleInput>{{.name = {}, .dtype = DType::f32, .shape = offsets},
+                                      {.name = {}, .dtype = DType::s32, .shape = {kDefaultBoxes}}}
+          : labelled_object_inputs();
+  check(spec.type == SlotType::f32 && spec.channels == 3 &&
+            std::ranges::equal(spec.numbers, numbers,
+                               [](const ExampleInput& a, const ExampleInput& b) {
+                                 return a.dtype == b.dtype && a.shape == b.shape;
+                               }),
+        "coco has images in f32, and the targets of all default boxes or labelled objects");
   return load_samples(
       spec, options, find_imagenet_files(spec, options),
       [&] { return std::make_unique<CocoWorker>(spec, options); }, std::move(allocator));

@@ -90,10 +90,14 @@ std::uint64_t typical_record_bytes(const std::vector<std::string>& shards) {
 
 }  // namespace
 
+ImagenetFiles unindexed_shards(std::vector<std::string> shards) {
+  const bool compressed = are_compressed(shards);
+  return {.shards = std::move(shards), .compressed = compressed, .records = nullptr};
+}
+
 ImagenetFiles find_imagenet_files(const InputSpec& spec, const DatasetOptions& options) {
-  ImagenetFiles files{.shards = list_shards(options.data_dir, shard_prefix(options.training)),
-                      .records = nullptr};
-  files.compressed = are_compressed(files.shards);
+  ImagenetFiles files =
+      unindexed_shards(list_shards(options.data_dir, shard_prefix(options.training)));
   if (!files.shards.empty() && options.index_dir.empty()) {
     return files;
   }
@@ -153,27 +157,21 @@ std::vector<std::string> list_imagenet_files(const DatasetOptions& options) {
   return files;
 }
 
-std::size_t imagenet_record_memory(const DatasetOptions& options, bool several_processes) {
-  // A repeated record is the only one.
-  if (options.repeat_cached_sample || !(options.training || options.use_caching)) {
+namespace {
+
+/// A repeated record is the only one. An evaluation keeps none, unless it caches them.
+bool keeps_no_records(const DatasetOptions& options) {
+  return options.repeat_cached_sample || !(options.training || options.use_caching);
+}
+
+}  // namespace
+
+std::size_t shard_record_memory(const std::vector<std::string>& shards,
+                                const DatasetOptions& options, bool several_processes) {
+  if (keeps_no_records(options)) {
     return 0;
   }
-  const std::vector<std::string> shards =
-      list_shards(options.data_dir, shard_prefix(options.training));
-  if (shards.empty()) {
-    if (!options.use_caching) {
-      return 0;
-    }
-    const std::vector<std::string> files = list_imagenet_files(options);
-    return total_bytes(files) + files.size() * kBytesAroundRecord;
-  }
   const std::uint64_t all = total_bytes(shards);
-  if (!options.index_dir.empty() && !are_compressed(shards)) {
-    // The list, and the order or the cache.
-    const std::uint64_t records = find_indexed_records(shards, options.index_dir).size();
-    return records * sizeof(Record) +
-           (options.use_caching ? all + records * kBytesAroundRecord : records * sizeof(Record));
-  }
   const std::uint64_t blocks =
       TfRecordReader::kDefaultBlockBytes *
       std::min<std::uint64_t>(static_cast<std::uint64_t>(options.interleave_cycle), shards.size());
@@ -186,6 +184,29 @@ std::size_t imagenet_record_memory(const DatasetOptions& options, bool several_p
   }
   return blocks + std::min(all, static_cast<std::uint64_t>(options.shuffle_buffer) *
                                     (typical_record_bytes(shards) + kBytesAroundRecord));
+}
+
+std::size_t imagenet_record_memory(const DatasetOptions& options, bool several_processes) {
+  if (keeps_no_records(options)) {
+    return 0;
+  }
+  const std::vector<std::string> shards =
+      list_shards(options.data_dir, shard_prefix(options.training));
+  if (shards.empty()) {
+    if (!options.use_caching) {
+      return 0;
+    }
+    const std::vector<std::string> files = list_imagenet_files(options);
+    return total_bytes(files) + files.size() * kBytesAroundRecord;
+  }
+  if (options.index_dir.empty() || are_compressed(shards)) {
+    return shard_record_memory(shards, options, several_processes);
+  }
+  // The list, and the order or the cache.
+  const std::uint64_t records = find_indexed_records(shards, options.index_dir).size();
+  return records * sizeof(Record) + (options.use_caching
+                                         ? total_bytes(shards) + records * kBytesAroundRecord
+                                         : records * sizeof(Record));
 }
 
 }  // namespace bench

@@ -29,12 +29,18 @@ struct ImagenetFiles {
 /// same if a shard has no index in `index_dir`, and DataError if its index does not fit.
 ImagenetFiles find_imagenet_files(const InputSpec& spec, const DatasetOptions& options);
 
+/// Shards without indexes.
+ImagenetFiles unindexed_shards(std::vector<std::string> shards);
+
 /// The records of a subset, epoch by epoch.
 std::unique_ptr<RecordStream> stream_imagenet_files(const ImagenetFiles& files,
                                                     const InterleaveOptions& options,
                                                     const DatasetOptions& dataset);
 
-/// See record_memory().
+/// See record_memory(); for shards without indexes.
+std::size_t shard_record_memory(const std::vector<std::string>& shards,
+                                const DatasetOptions& options, bool several_processes);
+/// The same for all files.
 std::size_t imagenet_record_memory(const DatasetOptions& options, bool several_processes);
 
 }  // namespace bench

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "models/base/errors.h"
@@ -216,9 +218,10 @@ bool read_feature(std::string_view feature, FeatureView& out) {
   });
 }
 
-/// Calls on_entry(bytes) for each entry of an Example's map; returns false if it is malformed.
+/// Calls on_entry(bytes) for each entry of an Example's map, or of the map in another field of a
+/// message; returns false if it is malformed.
 template <class OnEntry>
-bool each_entry(std::string_view message, const OnEntry& on_entry) {
+bool each_entry(std::string_view message, const OnEntry& on_entry, std::uint32_t field = 1) {
   const auto read_features = [&](std::string_view features) {
     return each_field(features, [&](Wire& wire, std::uint32_t tag) {
       std::string_view entry;
@@ -227,8 +230,8 @@ bool each_entry(std::string_view message, const OnEntry& on_entry) {
   };
   return each_field(message, [&](Wire& wire, std::uint32_t tag) {
     std::string_view features;
-    return tag == tag_of(1, kLength) ? wire.view(features) && read_features(features)
-                                     : wire.skip(tag);
+    return tag == tag_of(field, kLength) ? wire.view(features) && read_features(features)
+                                         : wire.skip(tag);
   });
 }
 
@@ -275,6 +278,55 @@ void ExampleScanner::scan(std::string_view message) {
     return good;
   };
   check_well_formed(each_entry(message, read_entry));
+}
+
+void read_float_list(std::string_view message, std::string_view name, std::size_t width,
+                     std::vector<float>& floats) {
+  check_size(message);
+  constexpr std::uint32_t kFeatureLists = 2;
+  bool found = false;
+  std::optional<std::string> misfit;
+  FeatureView item;
+  const auto read_item = [&](Wire& wire, std::uint32_t tag) {
+    if (tag != tag_of(1, kLength)) {
+      return wire.skip(tag);
+    }
+    std::string_view feature;
+    clear(item);
+    if (!wire.view(feature) || !read_feature(feature, item)) {
+      return false;
+    }
+    if (item.kind != FeatureView::Kind::floats || item.floats.size() != width) {
+      misfit = fmt::format("item {} of {} is not a list of {} floats", floats.size() / width, name,
+                           width);
+    }
+    floats.insert(floats.end(), item.floats.begin(), item.floats.end());
+    return true;
+  };
+  const auto read_entry = [&](std::string_view entry) {
+    std::string_view key;
+    std::string_view list;
+    const bool good = each_field(entry, [&](Wire& wire, std::uint32_t tag) {
+      if (tag == tag_of(1, kLength)) {
+        return wire.view(key);
+      }
+      return tag == tag_of(2, kLength) ? wire.view(list) : wire.skip(tag);
+    });
+    if (!good || key != name) {
+      return good;
+    }
+    found = true;
+    misfit.reset();
+    floats.clear();
+    return each_field(list, read_item);
+  };
+  check_well_formed(each_entry(message, read_entry, kFeatureLists));
+  if (!found) {
+    throw DataError(fmt::format("the feature list {} is missing", name));
+  }
+  if (misfit) {
+    throw DataError(*misfit);
+  }
 }
 
 std::string with_bytes(std::string_view message, std::string_view key, std::string_view value) {

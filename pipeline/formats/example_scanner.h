@@ -39,6 +39,12 @@ class ExampleScanner {
   FeatureView scratch_;
 };
 
+/// The floats of the feature list `name` of a tf.train.SequenceExample, whose items must have
+/// `width` floats each; replaces `floats`. The context of such a message is scanned like an
+/// Example. Throws DataError (a reason without file and offset).
+void read_float_list(std::string_view message, std::string_view name, std::size_t width,
+                     std::vector<float>& floats);
+
 /// Returns the Example with another value of the byte-string feature `key`, which is appended if it
 /// is missing. The other features are unchanged; fields that are not features are dropped. Throws
 /// DataError like scan().

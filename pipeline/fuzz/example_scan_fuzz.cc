@@ -22,10 +22,25 @@ bool same(const FeatureView& ours, const bench::oracle::Feature& theirs) {
          std::equal(ours.ints.begin(), ours.ints.end(), ints.begin(), ints.end());
 }
 
+/// Whatever the bytes are, the floats are whole items.
+void read_list(std::string_view message) {
+  constexpr std::size_t kWidth = 2;
+  std::vector<float> floats;
+  try {
+    bench::read_float_list(message, "d", kWidth, floats);
+  } catch (const bench::DataError&) {
+    return;
+  }
+  if (floats.size() % kWidth != 0) {
+    std::abort();
+  }
+}
+
 }  // namespace
 
 /// The scanner must accept exactly what the generated parser accepts, and read the same values.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read_list({reinterpret_cast<const char*>(data), size});
   const std::vector<std::string> keys = {"a", "b", "c"};
   bench::ExampleScanner scanner(keys);
   bench::oracle::RawExample example;
@@ -61,5 +76,12 @@ std::vector<std::string> fuzz_seeds() {
   const bench::ExampleWriter writer =
       bench::ExampleWriter().bytes("a", "image").floats("b", floats).ints("c", ints);
   const std::string message = writer.serialize();
-  return {message, message + message, bench::ExampleWriter().serialize(), ""};
+  bench::oracle::SequenceExample sequence;
+  auto& list = (*sequence.mutable_feature_lists()->mutable_feature_list())["d"];
+  for (int i = 0; i < 2; ++i) {
+    list.add_feature()->mutable_float_list()->add_value(1);
+    list.mutable_feature(i)->mutable_float_list()->add_value(2);
+  }
+  return {message, message + message, sequence.SerializeAsString(),
+          bench::ExampleWriter().serialize(), ""};
 }

@@ -170,9 +170,9 @@ BatchLoader::BatchLoader(const LoaderOptions& options, MakeOrder make_order,
           TaskQueueLimits{.longest = 4 * static_cast<std::size_t>(options.num_threads) + 16,
                           .batch = options.batch,
                           .slots = options.num_slots})) {
-  check(options.batch > 0 && options.image_elements > 0 && options.num_threads > 0 &&
-            options.num_slots >= 2,
-        "a loader needs images, a thread and two slots");
+  check(options.batch > 0 && (options.image_elements > 0 || !options.numbers.empty()) &&
+            options.num_threads > 0 && options.num_slots >= 2,
+        "a loader needs images or numbers, a thread and two slots");
   for (int i = 0; i < options.num_slots; ++i) {
     slots_.push_back(make_slot(allocator));
   }
@@ -420,6 +420,9 @@ InputBatch BatchLoader::next() {
                    .epoch = slot.epoch,
                    .epochs = slot.epochs.data(),
                    .following = slot.following};
+  if (options_.image_elements == 0) {
+    return batch;
+  }
   if (const ImagePlace images = place_of(slot, 0); options_.type == SlotType::u8) {
     batch.pixels = std::get<std::uint8_t*>(images);
   } else {

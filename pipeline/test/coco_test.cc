@@ -10,6 +10,7 @@
 
 #include "models/base/default_boxes.h"
 #include "models/base/errors.h"
+#include "models/base/labelled_object.h"
 #include "pipeline/datasets/dataset.h"
 #include "pipeline/formats/example_writer.h"
 #include "pipeline/test/support.h"
@@ -31,7 +32,7 @@ struct Object {
   std::int64_t id = 1;
 };
 
-std::string detection_example(std::string_view jpeg, const std::vector<Object>& objects) {
+ExampleWriter example_of(std::string_view jpeg, const std::vector<Object>& objects) {
   const auto side = [&](float Object::*member) {
     std::vector<float> values;
     for (const Object& object : objects) {
@@ -49,8 +50,11 @@ std::string detection_example(std::string_view jpeg, const std::vector<Object>& 
       .floats("image/object/bbox/ymin", side(&Object::y_min))
       .floats("image/object/bbox/xmax", side(&Object::x_max))
       .floats("image/object/bbox/ymax", side(&Object::y_max))
-      .ints("image/object/class/label", ids)
-      .serialize();
+      .ints("image/object/class/label", ids);
+}
+
+std::string detection_example(std::string_view jpeg, const std::vector<Object>& objects) {
+  return example_of(jpeg, objects).serialize();
 }
 
 InputSpec spec() {
@@ -237,6 +241,86 @@ TEST(CocoInput, CopiesImageAndNumbersToTheRowsOfBadRecords) {
   EXPECT_TRUE(rows_equal(batch.images));
   EXPECT_TRUE(rows_equal(batch.offsets));
   EXPECT_TRUE(rows_equal(batch.classes));
+}
+
+/// The objects and the size of an image that is evaluated.
+struct Evaluated {
+  std::vector<float> image;
+  std::vector<LabelledObject> objects;
+  LabelledImageSize size;
+};
+
+Evaluated evaluated(const std::string& record) {
+  const TemporaryFolder folder;
+  write_shards(folder, {.prefix = "validation", .shards = 1}, {record});
+  InputSpec numbers = spec();
+  numbers.batch = 1;
+  numbers.numbers = labelled_object_inputs();
+  const auto input =
+      make_dataset_input(dataset_named("coco"), numbers,
+                         {.data_dir = folder.path(), .training = false, .num_threads = 1});
+  const InputBatch batch = input->next();
+  const auto* const objects = static_cast<const LabelledObject*>(batch.numbers[0].values);
+  return {.image = {batch.images, batch.images + 3 * kSsdImageSize * kSsdImageSize},
+          .objects = {objects, objects + kMostObjects},
+          .size = *static_cast<const LabelledImageSize*>(batch.numbers[1].values)};
+}
+
+const std::vector<Object> kTwo{
+    {.x_min = 0.25F, .y_min = 0.5F, .x_max = 0.75F, .y_max = 1, .id = 90},
+    {.x_max = 1, .y_max = 1}};
+
+TEST(CocoInput, EvaluatesTheObjectsInPixelsOfTheFile) {
+  const Evaluated found =
+      evaluated(example_of(wavy(1), kTwo)
+                    .floats("image/object/area", std::vector<float>{500, 3000})
+                    .ints("image/object/is_crowd", std::vector<std::int64_t>{0, 1})
+                    .serialize());
+  EXPECT_EQ(found.size.height, 48);
+  EXPECT_EQ(found.size.width, 64);
+  const LabelledObject& first = found.objects[0];
+  EXPECT_THAT((std::vector{first.y_min, first.x_min, first.y_max, first.x_max}),
+              testing::ElementsAre(24, 16, 48, 48));
+  EXPECT_EQ(first.category, 80);
+  EXPECT_EQ(first.area, 500);
+  EXPECT_EQ(first.crowd, 0);
+  EXPECT_EQ(found.objects[1].crowd, 1);
+  EXPECT_EQ(found.objects[2].category, 0);
+}
+
+TEST(CocoInput, TakesTheAreaOfTheBoxIfTheRecordHasNone) {
+  const Evaluated found = evaluated(detection_example(wavy(1), kTwo));
+  EXPECT_EQ(found.objects[0].area, 24 * 32);
+  EXPECT_EQ(found.objects[1].crowd, 0);
+}
+
+/// The corners of an image without chance have the file's own colours.
+TEST(CocoInput, EvaluatesTheWholeImageUnchanged) {
+  std::vector<std::uint8_t> samples(std::size_t{3} * 80 * 60, 240);
+  std::fill_n(samples.begin(), samples.size() / 2, std::uint8_t{10});
+  const Evaluated found = evaluated(
+      detection_example(encode_jpeg({.samples = samples, .width = 80, .height = 60}), kTwo));
+  constexpr std::size_t kPixels = std::size_t{kSsdImageSize} * kSsdImageSize;
+  const auto red = [](double value) { return (value / 255 - 0.485) / 0.229; };
+  const auto blue = [](double value) { return (value / 255 - 0.406) / 0.225; };
+  EXPECT_NEAR(found.image[0], red(10), 0.02);
+  EXPECT_NEAR(found.image[kPixels - 1], red(240), 0.02);
+  EXPECT_NEAR(found.image[2 * kPixels], blue(10), 0.02);
+  EXPECT_NEAR(found.image[3 * kPixels - 1], blue(240), 0.02);
+}
+
+TEST(CocoInput, RefusesTooManyObjectsAndIncompleteFeatures) {
+  const auto message = [](const std::string& record) {
+    return test::message_of<DataError>([&] { evaluated(record); });
+  };
+  EXPECT_THAT(
+      message(detection_example(wavy(1), std::vector<Object>(201, {.x_max = 0.5F, .y_max = 0.5F}))),
+      HasSubstr("there are 201 boxes; an evaluation accepts at most 200"));
+  EXPECT_THAT(
+      message(
+          example_of(wavy(1), kTwo).floats("image/object/area", std::vector<float>{1}).serialize()),
+      HasSubstr("image/object/area must have a float and image/object/is_crowd an integer "
+                "for each of the 2 boxes"));
 }
 
 TEST(CocoInput, NeedsShards) {

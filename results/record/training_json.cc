@@ -25,8 +25,13 @@ void put_training(Section& out, const std::optional<Checkpoints>& checkpoints,
   out.put_list("evaluations", evaluations, [](Section& item, const Evaluation& evaluation) {
     item.put("step", evaluation.step);
     item.put("images", evaluation.images);
-    item.put("top_1", evaluation.top_1);
-    item.put("top_5", evaluation.top_5);
+    if (evaluation.top_1 && evaluation.top_5) {
+      item.put("top_1", *evaluation.top_1);
+      item.put("top_5", *evaluation.top_5);
+    }
+    if (!evaluation.scores.empty()) {
+      item.put("scores", evaluation.scores);
+    }
     item.put("seconds_since_start", evaluation.seconds_since_start);
     item.put("seconds", evaluation.seconds);
   });

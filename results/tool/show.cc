@@ -95,16 +95,26 @@ void show_steps(const StoredRun& run, std::ostream& out) {
       << milliseconds.size() << " steps\n";
 }
 
-/// The accuracies, and when the training reached them.
+/// The accuracies or other scores, and when the training reached them.
 void show_evaluations(const StoredRun& run, std::ostream& out) {
   const json* evaluations = member_at(run.record, "evaluations");
   if (evaluations == nullptr || !evaluations->is_array() || evaluations->empty()) {
     return;
   }
-  Table table{.columns = {"evaluated after step", "s from the start", "images", "top-1", "top-5"}};
+  std::vector<std::string> columns{"step", "seconds_since_start", "images"};
+  Table table{.columns = {"evaluated after step", "s from the start", "images"}};
+  if (const json* const scores = member_at(evaluations->front(), "scores")) {
+    for (const auto& [name, value] : scores->items()) {
+      columns.push_back("scores." + name);
+      table.columns.push_back(printable(name));
+    }
+  } else {
+    columns.insert(columns.end(), {"top_1", "top_5"});
+    table.columns.insert(table.columns.end(), {"top-1", "top-5"});
+  }
   for (const json& evaluation : *evaluations) {
     std::vector<Cell>& row = table.rows.emplace_back();
-    for (const char* const name : {"step", "seconds_since_start", "images", "top_1", "top_5"}) {
+    for (const std::string& name : columns) {
       const json* const value = member_at(evaluation, name);
       row.push_back(value != nullptr && value->is_number() ? Cell(value->get<double>()) : Cell());
     }

@@ -125,12 +125,13 @@ TEST(LanguageModel, RefusesFlagsForImages) {
       refused("--input_file=x"),
       "--input_file has images and labels, but --model=lstm_lm does not classify images; omit "
       "this flag");
-  EXPECT_EQ(usage_error([] {
-              resolve_settings(parse({"--model=lstm_lm", "--device=cpu",
-                                      "--eval_during_training_every_n_steps=2", "--train_dir=x"}));
-            }),
-            "--model=lstm_lm: an evaluation during training works only with networks that "
-            "classify images");
+  EXPECT_EQ(
+      usage_error([] {
+        resolve_settings(
+            parse({"--model=lstm_lm", "--device=cpu", "--train_dir=x",
+                   "--eval_during_training_every_n_steps=2", "--stop_at_top_1_accuracy=0.5"}));
+      }),
+      "--stop_at_top_1_accuracy: the evaluation of lstm_lm finds no accuracy; omit this flag");
   EXPECT_EQ(refused("--dtype=int8"),
             "--model=lstm_lm: --dtype=int8 works only with networks that classify images");
 }
@@ -143,6 +144,13 @@ TEST(DeepSpeech2, RefusesFlagsForACrossEntropy) {
                 HasSubstr("needs a cross-entropy loss, but --model=deepspeech2 has another"))
         << flag;
   }
+}
+
+TEST(CollaborativeFiltering, RefusesAnEvaluation) {
+  EXPECT_EQ(usage_error([] {
+              resolve_settings(parse({"--model=ncf", "--device=cpu", "--eval", "--init_from=x"}));
+            }),
+            "--model=ncf: an evaluation has no metric for this model; omit --eval");
 }
 
 TEST(CollaborativeFiltering, RefusesANumberOfClasses) {

@@ -111,6 +111,13 @@ TEST(Report, PhasesAreTheOriginals) {
             "Generating evaluation model\n");
 }
 
+TEST(Report, ScoresHaveNames) {
+  EXPECT_EQ(printed([](std::ostream& out) {
+              print_scores(out, {{"AP", 0.25}, {"AP50", 0.51234}}, 5);
+            }),
+            "AP = 0.2500 AP50 = 0.5123 [5 examples]\n");
+}
+
 TEST(Report, StepTitlesFollowLossAndAccuracies) {
   EXPECT_EQ(
       printed([](std::ostream& out) { print_step_titles(out, "images", "total_loss", false); }),

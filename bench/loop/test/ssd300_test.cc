@@ -123,6 +123,8 @@ TEST(Ssd300, RefusesFlagsForClassification) {
             "--input_file has images and labels, but --model=ssd300 does not classify images; omit "
             "this flag");
   EXPECT_THAT(refused("--label_smoothing=0.1"), testing::HasSubstr("needs a cross-entropy loss"));
+  EXPECT_EQ(refused("--eval_during_training_every_n_steps=5"),
+            "--model=ssd300: an evaluation during training needs real images; give --data_dir");
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ Record full_record() {
                   .link = Link{1e-5, 1e-6, 1e9, 0.1},
                   .predicted = {{8, 100.0, 0.9}}};
   record.checkpoints = {.continued_after = 8, .written = 2, .seconds = 0.5};
-  record.evaluations = {{10, 128, 0.5, 0.75, 20.5, 1.5}};
+  record.evaluations = {{10, 128, 0.5, 0.75, {{"AP", 0.2}}, 20.5, 1.5}};
   record.roof = {1e12, 9e11, 1e10, 1e9, 0.1, 0.5};
   record.kernels = {{"conv2d", "conv1", "brgconv", 0.001, 1e9, 1e8, 1e6}};
   record.cost = Cost{"EUR", 25e3, 1.5, 450.0, 4.5, 0.5, 0.25, 1.25};

@@ -177,6 +177,20 @@ TEST_F(Commands, ShowTheEvaluationsOfATraining) {
                              " *12 +3.5 +130 +0.75 +0.975\n"));
 }
 
+TEST_F(Commands, ShowTheEvaluationOfAModelThatFindsObjects) {
+  file_of_run("a.json", 1);
+  json changed = json::parse(std::ifstream(path("a.json")));
+  changed["evaluations"] = json::array({{{"step", 12},
+                                         {"images", 130},
+                                         {"scores", {{"AP", 0.25}, {"AP50", 0.5}}},
+                                         {"seconds_since_start", 3.5},
+                                         {"seconds", 0.5}}});
+  std::ofstream(path("a.json")) << sealed(changed).dump();
+  EXPECT_THAT(run("show", {path("a.json")}).out,
+              testing::ContainsRegex("evaluated after step +s from the start +images +AP +AP50\n"
+                                     " *12 +3.5 +130 +0.25 +0.5\n"));
+}
+
 TEST_F(Commands, SkipABadFileOfAFolderWithAWarning) {
   store_ = "records/";
   const std::string id = file_of_run("a.json", 1);

@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/base/errors.h"
+#include "pipeline/datasets/dataset.h"
+#include "pipeline/datasets/example_fields.h"
+#include "pipeline/datasets/load_samples.h"
+#include "pipeline/formats/tfrecord.h"
+#include "pipeline/stages/cpu_clock.h"
+#include "pipeline/stages/shard_list.h"
+
+namespace bench {
+namespace {
+
+enum Feature : std::size_t { kLabels, kInputLength, kLabelLength };
+
+/// The inputs of a speech model, in the order of InputSpec::numbers.
+enum SpeechNumbers : std::size_t {
+  kFeatures,
+  kCharacters,
+  kCharacterCount,
+  kFrames,
+  kSpeechInputs
+};
+
+std::string_view file_pattern(bool training) {
+  return training ? "train-clean-*.tfrecords" : "test-clean.tfrecords";
+}
+
+/// The network makes fewer frames of the windows. The largest number that a synthetic example can
+/// have is that of an example with all windows.
+std::int64_t frames_of(std::int64_t windows, const InputSpec& spec) {
+  return windows * (spec.numbers[kFrames].bound - 1) / spec.numbers[kFeatures].shape[1];
+}
+
+/// Copies a record's spectrogram and text, with zeros after their ends.
+class SpeechWorker final : public SampleWorker {
+ public:
+  explicit SpeechWorker(InputSpec spec)
+      : spec_(std::move(spec)), scanner_({"labels", "input_length", "label_length"}) {}
+
+  SampleCost prepare(const Sample& sample, const SamplePlace& place) override {
+    try {
+      SampleCost cost;
+      CpuLap clock;
+      reason_ = BadRecord::checksum;
+      check_data_crc(sample.record.data(), sample.record.masked_crc);
+      reason_ = BadRecord::fields;
+      write(sample.record.data(), place);
+      cost.parse = clock.lap();
+      return cost;
+    } catch (const DataError& error) {
+      throw bad_record(sample.record, reason_, error);
+    }
+  }
+
+ private:
+  void write(std::string_view message, const SamplePlace& place) {
+    scanner_.scan(message);
+    const Shape& spectrogram = spec_.numbers[kFeatures].shape;
+    read_float_list(message, "features", static_cast<std::size_t>(spectrogram[2]), windows_);
+    const std::int64_t windows = std::ssize(windows_) / spectrogram[2];
+    if (windows > spectrogram[1]) {
+      throw DataError(
+          fmt::format("features has {} windows; at most {} are accepted", windows, spectrogram[1]));
+    }
+    const std::int64_t used = number(kInputLength, "input_length", windows);
+    const std::vector<std::int64_t>& labels = scanner_.feature(kLabels).ints;
+    const std::int64_t characters =
+        number(kLabelLength, "label_length",
+               std::min(std::ssize(labels), spec_.numbers[kCharacters].shape.elements()));
+    auto* const features = reinterpret_cast<float*>(place.numbers[kFeatures]);
+    std::fill(std::ranges::copy(windows_, features).out, features + spectrogram.elements(), 0.0F);
+    auto* const text = reinterpret_cast<std::int32_t*>(place.numbers[kCharacters]);
+    std::fill_n(text, spec_.numbers[kCharacters].shape.elements(), 0);
+    for (std::int64_t i = 0; i < characters; ++i) {
+      text[i] = class_of(labels[static_cast<std::size_t>(i)]);
+    }
+    *reinterpret_cast<std::int32_t*>(place.numbers[kCharacterCount]) =
+        static_cast<std::int32_t>(characters);
+    *reinterpret_cast<std::int32_t*>(place.numbers[kFrames]) =
+        static_cast<std::int32_t>(frames_of(used, spec_));
+  }
+
+  /// The only integer of a feature, which must be from 1 to `most`.
+  [[nodiscard]] std::int64_t number(Feature feature, std::string_view name,
+                                    std::int64_t most) const {
+    const std::vector<std::int64_t>& found = scanner_.feature(feature).ints;
+    if (found.size() != 1 || found[0] < 1 || found[0] > most) {
+      throw DataError(
+          fmt::format("{} must be one integer from 1 to {}, the size of the data", name, most));
+    }
+    return found[0];
+  }
+
+  /// The last class is CTC's blank.
+  [[nodiscard]] std::int32_t class_of(std::int64_t label) {
+    const std::int64_t blank = spec_.num_classes - 1;
+    if (label < 0 || label >= blank) {
+      reason_ = BadRecord::label;
+      throw DataError(fmt::format("label {} is not from 0 to {}", label, blank - 1));
+    }
+    return static_cast<std::int32_t>(label);
+  }
+
+  /// Why the record is bad if the current step throws.
+  BadRecord reason_ = BadRecord::fields;
+  InputSpec spec_;
+  ExampleScanner scanner_;
+  std::vector<float> windows_;
+};
+
+/// Records are large: 2 MB for 35 seconds.
+DatasetOptions with_small_buffer(DatasetOptions options) {
+  constexpr int kRecords = 1000;
+  options.shuffle_buffer = std::min(options.shuffle_buffer, kRecords);
+  return options;
+}
+
+}  // namespace
+
+std::vector<std::string> list_librispeech_files(const DatasetOptions& options) {
+  return list_matching_files(options.data_dir, std::string(file_pattern(options.training)));
+}
+
+void check_librispeech_files(const DatasetOptions& options) {
+  if (list_librispeech_files(options).empty()) {
+    throw UsageError(fmt::format("--data_dir={}: the folder has no files {}", options.data_dir,
+                                 file_pattern(options.training)));
+  }
+}
+
+std::size_t librispeech_record_memory(const DatasetOptions& options, bool several_processes) {
+  return shard_record_memory(list_librispeech_files(options), with_small_buffer(options),
+                             several_processes);
+}
+
+std::unique_ptr<InputSource> make_librispeech_input(const InputSpec& spec,
+                                                    const DatasetOptions& options,
+                                                    std::shared_ptr<HostAllocator> allocator) {
+  check_librispeech_files(options);
+  check(spec.numbers.size() == kSpeechInputs && spec.numbers[kFeatures].dtype == DType::f32 &&
+            spec.numbers[kFeatures].shape.rank() == 3,
+        "librispeech has spectrograms, labels, and the sizes of both");
+  return load_samples(
+      spec, with_small_buffer(options), unindexed_shards(list_librispeech_files(options)),
+      [&] { return std::make_unique<SpeechWorker>(spec); }, std::move(allocator));
+}
+
+}  // namespace bench
