@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t kCoordinates = 4;
 constexpr double kLeastScore = 0.05;
-/// A class whose logit is this much below the largest one has a smaller score.
-constexpr double kLeastLogit = -3;
 constexpr double kMostOverlap = 0.5;
 constexpr std::size_t kMostDetections = 200;
 
@@ -48,13 +46,15 @@ std::vector<Detection> find_objects(std::span<const float> logits) {
   check(logits.size() % boxes.size() == 0 && columns > kCoordinates + 1,
         "detections: the logits do not fit the default boxes");
   const std::size_t classes = columns - kCoordinates;
+  // A class whose logit is further below the largest one has a smaller score.
+  const double least_logit = std::log(kLeastScore);
   std::vector<std::vector<Detection>> candidates(classes);
   std::vector<double> exponentials(classes);
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     const auto row = logits.subspan(i * columns, columns);
     const auto scores = row.subspan(kCoordinates);
     const double largest = *std::ranges::max_element(scores);
-    if (*std::ranges::max_element(scores.subspan(1)) < largest + kLeastLogit) {
+    if (*std::ranges::max_element(scores.subspan(1)) < largest + least_logit) {
       continue;  // It is background.
     }
     double sum = 0;

@@ -40,7 +40,28 @@ CountedImages counted_images(const InputBatch& batch, std::int64_t images, std::
   return counted;
 }
 
+/// Throws LossError for a score that is not a number.
+void check_finite(const EvaluationScores& scores) {
+  for (const report::Score& score : scores.others) {
+    if (!std::isfinite(score.value)) {
+      throw LossError(fmt::format("the evaluation's {} is {}: the logits are not all finite",
+                                  score.name, score.value));
+    }
+  }
+}
+
 }  // namespace
+
+std::string no_scores(const Model& model) {
+  switch (model.metric()) {
+    case ModelMetric::average_precision:
+      return "the evaluation has no result: none of its images has an object";
+    case ModelMetric::error_rates:
+      return "the evaluation has no result: none of its utterances has a word";
+    default:
+      return "the evaluation has no result: it has no valid records";
+  }
+}
 
 void print_scores(std::ostream& out, const EvaluationScores& scores) {
   if (scores.accuracies) {
@@ -115,10 +136,8 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
     check_logits(towers, workload);
   }
   result.scores = metric->scores();
+  check_finite(result.scores);
   if (!result.interrupted) {
-    if (result.scores.images == 0 && workload.model->metric() == ModelMetric::average_precision) {
-      throw DataError("none of the evaluated images has an object");
-    }
     print_scores(parts.out, result.scores);
   }
   return result;

@@ -45,10 +45,12 @@ struct EvaluationResult {
 
 /// Evaluates as many batches as the settings say, in order, and prints the lines of
 /// tf_cnn_benchmarks. An evaluation over whole passes ends with the last image of the dataset,
-/// which need not fill its batch. Waits. Throws what the input throws, and DataError if no image
-/// has an object to find.
+/// which need not fill its batch. Waits. Throws what the input throws, and LossError if numbers are
+/// not finite.
 EvaluationResult evaluate(const EvaluationParts& parts);
 
+/// Why an evaluation that was not interrupted has no scores: one sentence.
+std::string no_scores(const Model& model);
 /// Prints the result, if images count.
 void print_scores(std::ostream& out, const EvaluationScores& scores);
 

@@ -278,8 +278,8 @@ EvaluationCounts count_evaluated(std::span<const float> logits,
   return counts;
 }
 
-double EvaluationScores::accuracy() const {
-  check(accuracies || !others.empty(), "an accuracy needs images");
+double EvaluationScores::main_score() const {
+  check(accuracies || !others.empty(), "a score needs images");
   return accuracies ? accuracies->top_1 : others.front().value;
 }
 

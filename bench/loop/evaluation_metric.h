@@ -40,9 +40,9 @@ struct EvaluationScores {
   /// Precedes the names of `others` in TensorBoard.
   std::string_view group = {};
 
-  /// What --stop_at_top_1_accuracy limits: top-1 accuracy, or the first of the others. There must
-  /// be images.
-  [[nodiscard]] double accuracy() const;
+  /// Top-1 accuracy, or the first of the others: the one that --stop_at_top_1_accuracy compares.
+  /// There must be images.
+  [[nodiscard]] double main_score() const;
 };
 
 /// A tower's part of a batch that is evaluated.

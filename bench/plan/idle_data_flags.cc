@@ -64,7 +64,8 @@ std::string unless_imagenet(const Asked& asked) {
 
 std::string unless_interleaved(const Asked& asked) {
   const std::string idle = unless_shards(asked);
-  return !idle.empty() || !asked.flags.index_dir ? idle : "with --index_dir";
+  const bool indexed = asked.flags.index_dir && unless_jpegs(asked).empty();
+  return !idle.empty() || !indexed ? idle : "with --index_dir";
 }
 
 std::string unless_several_read(const Asked& asked) {

@@ -11,10 +11,7 @@ std::int32_t first_label(const Workload& workload) {
   return dataset.background_label && workload.num_classes == dataset.num_classes - 1 ? 1 : 0;
 }
 
-namespace {
-
-/// What a NumberModel reads besides images. Real numbers are f32; a tower widens them for f64.
-std::vector<ExampleInput> numbers_of(const Workload& workload) {
+std::vector<ExampleInput> number_inputs(const Workload& workload) {
   const NumberModel* const model = workload.model->numbers;
   if (model == nullptr) {
     return {};
@@ -23,8 +20,6 @@ std::vector<ExampleInput> numbers_of(const Workload& workload) {
              ? labelled_object_inputs()
              : model->inputs(workload.num_classes);
 }
-
-}  // namespace
 
 Layout image_layout(const Workload& workload, const Executor& executor) {
   return workload.model->reads_images() ? executor.input_layout("images") : nchw();
@@ -64,7 +59,7 @@ std::unique_ptr<InputSource> make_run_input(const RunSettings& settings, const L
                        .type = settings.execution.slots,
                        .num_classes = static_cast<std::int32_t>(workload.num_classes),
                        .first_label = first_label(workload),
-                       .numbers = numbers_of(workload),
+                       .numbers = number_inputs(workload),
                        .seed = workload.seed,
                        .start = workload.input.start};
   if (workload.input.file) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "bench/plan/settings.h"
 #include "kernels/executor.h"
@@ -12,6 +13,10 @@ namespace bench {
 /// The dataset file label that maps to the network's class 0. It is 1 if the network has one class
 /// fewer than the dataset, because it then has no background class.
 std::int32_t first_label(const Workload& workload);
+
+/// What the run's model reads besides images and labels: the inputs of a NumberModel, or what its
+/// evaluation compares with. Real numbers are f32; a tower widens them for f64.
+std::vector<ExampleInput> number_inputs(const Workload& workload);
 
 /// The layout in which the network reads images; NCHW if it reads none.
 Layout image_layout(const Workload& workload, const Executor& executor);

@@ -6,6 +6,7 @@
 
 #include "bench/plan/evaluation_settings.h"
 #include "bench/plan/graph_counts.h"
+#include "bench/plan/input.h"
 #include "bench/plan/micro_batch.h"
 #include "bench/plan/network.h"
 #include "bench/verify/kernel_check.h"
@@ -254,8 +255,8 @@ bool reads_images(const Workload& workload) {
 /// The numbers that a NumberModel reads besides images.
 std::size_t number_elements(const Workload& workload) {
   std::int64_t elements = 0;
-  if (workload.model != nullptr && !workload.model->classifies_images()) {
-    for (const ExampleInput& input : workload.model->numbers->inputs(workload.num_classes)) {
+  if (workload.model != nullptr) {
+    for (const ExampleInput& input : number_inputs(workload)) {
       elements += input.shape.elements();
     }
   }

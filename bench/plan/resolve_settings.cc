@@ -21,13 +21,13 @@
 namespace bench {
 namespace {
 
-/// The dataset of the run. If no flag determines it: imagenet, or the model's own dataset if
-/// imagenet does not have the model.
+/// The dataset of the run. Without --data_name: the model's own if imagenet does not have the
+/// model, else the one that --data_dir names, or imagenet.
 const Dataset& resolve_dataset(const Flags& flags) {
   if (flags.data_dir) {
     check_data_folder(*flags.data_dir);
   }
-  if (!flags.data_name && !flags.data_dir && find_model(flags.model, kDefaultDataset) == nullptr) {
+  if (!flags.data_name && find_model(flags.model, kDefaultDataset) == nullptr) {
     const auto models = all_models();
     const auto found = std::find_if(models.begin(), models.end(),
                                     [&](const Model& model) { return model.name == flags.model; });
@@ -62,6 +62,11 @@ void check_flags_of_number_model(const Flags& flags, const Model& model, bool ev
   if (!model.reads_images() && (flags.image_size || asks_for_u8)) {
     throw UsageError(fmt::format("--{} is for images, but --model={} reads none; omit this flag",
                                  asks_for_u8 ? "input_transfer=uint8" : "image_size", model.name));
+  }
+  if (!model.reads_images() && flags.diagnose_input) {
+    throw UsageError(fmt::format(
+        "--diagnose_input repeats batches of images, but --model={} reads none; omit this flag",
+        model.name));
   }
   if (flags.image_size) {
     throw UsageError(
@@ -101,8 +106,9 @@ void check_flags_of_number_model(const Flags& flags, const Model& model, bool ev
         "--model={}: --dtype=int8 works only with networks that classify images", model.name));
   }
   if (evaluates && model.metric() == ModelMetric::none) {
-    throw UsageError(fmt::format("--model={}: an evaluation has no metric for this model; omit {}",
-                                 model.name, flags.eval ? "--eval" : "--eval_during_training_..."));
+    throw UsageError(
+        fmt::format("{}: {} cannot be evaluated, because bench reads no real data for it",
+                    flags.eval ? "--eval" : "--eval_during_training_...", model.name));
   }
   if (evaluates && model.metric() == ModelMetric::average_precision && !flags.data_dir) {
     throw UsageError(fmt::format("--model={}: {} needs real images; give --data_dir", model.name,

@@ -112,6 +112,9 @@ std::optional<double> Evaluator::evaluate_now(Towers& training, std::int64_t ste
   if (const BadRecordCounts bad = input->statistics().bad_records; bad.total() > 0) {
     LOG(WARNING) << "warning: the evaluation skipped " << describe(bad);
   }
+  if (!result.interrupted && result.scores.images == 0) {
+    LOG(WARNING) << "warning: " << no_scores(*settings_.workload.model);
+  }
   if (result.interrupted || result.scores.images == 0) {
     return std::nullopt;
   }
@@ -123,7 +126,7 @@ std::optional<double> Evaluator::evaluate_now(Towers& training, std::int64_t ste
   done.seconds_since_start = seconds(begin - begun_);
   done.seconds = seconds(now - begin);
   log_.add(steps, result.scores);
-  return result.scores.accuracy();
+  return result.scores.main_score();
 }
 
 void Evaluator::make_towers(const InitialValues& values) {

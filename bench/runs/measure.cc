@@ -97,6 +97,9 @@ void evaluate_alone(const RunSettings& settings, const SessionParts& parts, Sess
     record.evaluations.push_back(recorded(result.scores, step));
     record.evaluations.back().seconds = std::chrono::duration<double>(result.wall).count();
   }
+  if (session.stop == Stop::complete && result.scores.images == 0) {
+    throw DataError(no_scores(*settings.workload.model));
+  }
   if (result.interrupted) {
     print_scores(parts.out, result.scores);
   }

@@ -279,7 +279,7 @@ std::vector<Candidate> conv2d_backward_data(Context& context, const Graph& graph
   const bool slow = std::ranges::all_of(candidates, [](const Candidate& candidate) {
     return candidate.implementation.starts_with("ref");
   });
-  if (slow && format != DataFormat::nchw) {
+  if (slow && format == DataFormat::automatic) {
     // With AVX2, oneDNN 3.2 has only its reference for different strides in y and x. Its product of
     // matrices is far faster, but needs this layout.
     add({.x = nchw(), .y = nchw()});

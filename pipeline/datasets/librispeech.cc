@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,11 +37,23 @@ std::int64_t frames_of(std::int64_t windows, const InputSpec& spec) {
   return windows * (spec.numbers[kFrames].bound - 1) / spec.numbers[kFeatures].shape[1];
 }
 
-/// Copies a record's spectrogram and text, with zeros after their ends.
+/// A blank separates equal characters.
+std::int64_t frames_needed(std::span<const std::int32_t> text) {
+  std::int64_t frames = std::ssize(text);
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    frames += text[i] == text[i - 1] ? 1 : 0;
+  }
+  return frames;
+}
+
+/// Copies a record's spectrogram and text, with zeros after their ends. As in tf_cnn_benchmarks,
+/// an utterance that is too short for its text has a loss of 0 in training: it becomes empty.
 class SpeechWorker final : public SampleWorker {
  public:
-  explicit SpeechWorker(InputSpec spec)
-      : spec_(std::move(spec)), scanner_({"labels", "input_length", "label_length"}) {}
+  SpeechWorker(InputSpec spec, bool training)
+      : spec_(std::move(spec)),
+        training_(training),
+        scanner_({"labels", "input_length", "label_length"}) {}
 
   SampleCost prepare(const Sample& sample, const SamplePlace& place) override {
     try {
@@ -63,15 +76,12 @@ class SpeechWorker final : public SampleWorker {
     const Shape& spectrogram = spec_.numbers[kFeatures].shape;
     read_float_list(message, "features", static_cast<std::size_t>(spectrogram[2]), windows_);
     const std::int64_t windows = std::ssize(windows_) / spectrogram[2];
-    if (windows > spectrogram[1]) {
-      throw DataError(
-          fmt::format("features has {} windows; at most {} are accepted", windows, spectrogram[1]));
-    }
-    const std::int64_t used = number(kInputLength, "input_length", windows);
     const std::vector<std::int64_t>& labels = scanner_.feature(kLabels).ints;
-    const std::int64_t characters =
-        number(kLabelLength, "label_length",
-               std::min(std::ssize(labels), spec_.numbers[kCharacters].shape.elements()));
+    check_size("features", windows, "windows", spectrogram[1]);
+    check_size("labels", std::ssize(labels), "characters",
+               spec_.numbers[kCharacters].shape.elements());
+    const std::int64_t used = number(kInputLength, "input_length", windows);
+    const std::int64_t characters = number(kLabelLength, "label_length", std::ssize(labels));
     auto* const features = reinterpret_cast<float*>(place.numbers[kFeatures]);
     std::fill(std::ranges::copy(windows_, features).out, features + spectrogram.elements(), 0.0F);
     auto* const text = reinterpret_cast<std::int32_t*>(place.numbers[kCharacters]);
@@ -79,10 +89,20 @@ class SpeechWorker final : public SampleWorker {
     for (std::int64_t i = 0; i < characters; ++i) {
       text[i] = class_of(labels[static_cast<std::size_t>(i)]);
     }
+    const bool fits = frames_of(used, spec_) >= frames_needed({text, text + characters});
+    const bool counts = fits || !training_;
     *reinterpret_cast<std::int32_t*>(place.numbers[kCharacterCount]) =
-        static_cast<std::int32_t>(characters);
+        static_cast<std::int32_t>(counts ? characters : 0);
     *reinterpret_cast<std::int32_t*>(place.numbers[kFrames]) =
-        static_cast<std::int32_t>(frames_of(used, spec_));
+        static_cast<std::int32_t>(counts ? frames_of(used, spec_) : 0);
+  }
+
+  static void check_size(std::string_view feature, std::int64_t count, std::string_view unit,
+                         std::int64_t most) {
+    if (count < 1 || count > most) {
+      throw DataError(
+          fmt::format("{} has {} {}; 1 to {} are accepted", feature, count, unit, most));
+    }
   }
 
   /// The only integer of a feature, which must be from 1 to `most`.
@@ -109,6 +129,7 @@ class SpeechWorker final : public SampleWorker {
   /// Why the record is bad if the current step throws.
   BadRecord reason_ = BadRecord::fields;
   InputSpec spec_;
+  bool training_;
   ExampleScanner scanner_;
   std::vector<float> windows_;
 };
@@ -147,7 +168,7 @@ std::unique_ptr<InputSource> make_librispeech_input(const InputSpec& spec,
         "librispeech has spectrograms, labels, and the sizes of both");
   return load_samples(
       spec, with_small_buffer(options), unindexed_shards(list_librispeech_files(options)),
-      [&] { return std::make_unique<SpeechWorker>(spec); }, std::move(allocator));
+      [&] { return std::make_unique<SpeechWorker>(spec, options.training); }, std::move(allocator));
 }
 
 }  // namespace bench

@@ -14,6 +14,7 @@
 #include "models/base/philox.h"
 #include "models/base/text.h"
 #include "pipeline/datasets/dataset.h"
+#include "pipeline/stages/shard_list.h"
 
 namespace bench {
 namespace {
@@ -84,8 +85,9 @@ std::vector<std::int32_t> numbers_of(std::string_view text, const Vocabulary& vo
     auto found = vocabulary.find(word);
     found = found == vocabulary.end() ? unknown : found;
     if (found == vocabulary.end()) {
-      throw DataError(fmt::format("{}, line {}: '{}' is not in ptb.train.txt, and neither is {}",
-                                  printable(path), line, printable(word), kUnknown));
+      throw DataError(
+          fmt::format("{}, line {}: '{}' is not in ptb.train.txt; replace rare words there by {}",
+                      printable(path), line, printable(word), kUnknown));
     }
     numbers.push_back(found->second);
   });
@@ -99,7 +101,7 @@ std::vector<std::int32_t> read_words(const DatasetOptions& options, std::int64_t
   const Vocabulary vocabulary = count_words(training);
   if (std::ssize(vocabulary) > num_classes) {
     throw UsageError(
-        fmt::format("{}: the text has {} different words, but {} classes were given; "
+        fmt::format("{}: the text has {} different words, but the network has {} classes; "
                     "give --num_classes={}",
                     printable(path), vocabulary.size(), num_classes, vocabulary.size()));
   }
@@ -208,8 +210,10 @@ std::vector<std::string> list_ptb_files(const DatasetOptions& options) {
 }
 
 void check_ptb_files(const DatasetOptions& options) {
+  require_folder(options.data_dir, "ptb.train.txt and ptb.valid.txt");
   for (const std::string& path : list_ptb_files(options)) {
-    if (!std::filesystem::is_regular_file(path)) {
+    std::error_code failed;
+    if (!std::filesystem::is_regular_file(path, failed)) {
       throw UsageError(fmt::format("--data_dir={}: the folder has no file {}", options.data_dir,
                                    std::filesystem::path(path).filename().string()));
     }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -294,19 +295,27 @@ TEST(CocoInput, TakesTheAreaOfTheBoxIfTheRecordHasNone) {
   EXPECT_EQ(found.objects[1].crowd, 0);
 }
 
-/// The corners of an image without chance have the file's own colours.
+/// Each quarter of the image has another grey, which a mirror or a crop would move.
 TEST(CocoInput, EvaluatesTheWholeImageUnchanged) {
-  std::vector<std::uint8_t> samples(std::size_t{3} * 80 * 60, 240);
-  std::fill_n(samples.begin(), samples.size() / 2, std::uint8_t{10});
-  const Evaluated found = evaluated(
-      detection_example(encode_jpeg({.samples = samples, .width = 80, .height = 60}), kTwo));
-  constexpr std::size_t kPixels = std::size_t{kSsdImageSize} * kSsdImageSize;
-  const auto red = [](double value) { return (value / 255 - 0.485) / 0.229; };
-  const auto blue = [](double value) { return (value / 255 - 0.406) / 0.225; };
-  EXPECT_NEAR(found.image[0], red(10), 0.02);
-  EXPECT_NEAR(found.image[kPixels - 1], red(240), 0.02);
-  EXPECT_NEAR(found.image[2 * kPixels], blue(10), 0.02);
-  EXPECT_NEAR(found.image[3 * kPixels - 1], blue(240), 0.02);
+  constexpr int kWidth = 80;
+  constexpr int kHeight = 64;
+  constexpr std::array<std::uint8_t, 4> kGreys{20, 90, 160, 230};
+  std::vector<std::uint8_t> samples;
+  for (int y = 0; y < kHeight; ++y) {
+    for (int x = 0; x < kWidth; ++x) {
+      samples.insert(samples.end(), 3, kGreys.at(y / (kHeight / 2) * 2 + x / (kWidth / 2)));
+    }
+  }
+  const Evaluated found = evaluated(detection_example(
+      encode_jpeg({.samples = samples, .width = kWidth, .height = kHeight}), kTwo));
+  const auto size = static_cast<std::size_t>(kSsdImageSize);
+  for (const std::size_t y : {0UL, 140UL, 160UL, 299UL}) {
+    for (const std::size_t x : {0UL, 140UL, 160UL, 299UL}) {
+      const double grey = kGreys.at(y / 150 * 2 + x / 150);
+      EXPECT_NEAR(found.image[y * size + x], (grey / 255 - 0.485) / 0.229, 0.05) << y << " " << x;
+      EXPECT_NEAR(found.image[(2 * size + y) * size + x], (grey / 255 - 0.406) / 0.225, 0.05);
+    }
+  }
 }
 
 TEST(CocoInput, RefusesTooManyObjectsAndIncompleteFeatures) {

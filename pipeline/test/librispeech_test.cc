@@ -3,6 +3,7 @@
 
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "example.pb.h"
@@ -108,14 +109,35 @@ TEST(LibrispeechInput, PadsSpectrogramAndTextWithZeros) {
 
 TEST(LibrispeechInput, TrainsOnAllFilesOfTheTrainingSet) {
   const TemporaryFolder folder;
-  write_utterances(folder.file("train-clean-100.tfrecords"), {utterance(8)});
-  write_utterances(folder.file("train-clean-360.tfrecords"), {utterance(4)});
+  for (const std::int64_t windows : {4, 8}) {
+    Utterance one_letter = utterance(windows);
+    one_letter.labels = {3};
+    one_letter.label_length = 1;
+    write_utterances(folder.file(fmt::format("train-clean-{}.tfrecords", windows)), {one_letter});
+  }
   const auto input = open_speech(folder, /*training=*/true);
   std::vector<std::int32_t> frames;
   for (int i = 0; i < 2; ++i) {
     frames.push_back(whole_numbers(input->next(), 3)[0]);
   }
   EXPECT_THAT(frames, testing::UnorderedElementsAre(1, 2));
+}
+
+/// 8 windows become 2 frames.
+TEST(LibrispeechInput, EmptiesUtterancesThatAreTooShortForTheirTextInTraining) {
+  Utterance said = utterance(8);
+  said.label_length = 2;
+  Utterance repeated = said;
+  repeated.labels = {3, 3};
+  for (const auto& [example, count] :
+       {std::pair{said, 2}, std::pair{repeated, 0}, std::pair{utterance(8), 0}}) {
+    const TemporaryFolder folder;
+    write_utterances(folder.file("train-clean-100.tfrecords"), {example});
+    const auto input = open_speech(folder, /*training=*/true);
+    const InputBatch batch = input->next();
+    EXPECT_THAT(whole_numbers(batch, 2), ElementsAre(count));
+    EXPECT_THAT(whole_numbers(batch, 3), ElementsAre(count));
+  }
 }
 
 TEST(LibrispeechInput, RefusesWhatItCannotUse) {
@@ -125,7 +147,7 @@ TEST(LibrispeechInput, RefusesWhatItCannotUse) {
     return test::message_of<DataError>([&] { open_speech(folder, /*training=*/false)->next(); });
   };
   EXPECT_THAT(message(utterance(9)),
-              HasSubstr("offset 0: features has 9 windows; at most 8 are accepted"));
+              HasSubstr("offset 0: features has 9 windows; 1 to 8 are accepted"));
   Utterance wrong = utterance(4);
   wrong.windows[2].pop_back();
   EXPECT_THAT(message(wrong), HasSubstr("item 2 of features is not a list of 3 floats"));
@@ -138,6 +160,10 @@ TEST(LibrispeechInput, RefusesWhatItCannotUse) {
   wrong = utterance(4);
   wrong.labels[1] = 7;
   EXPECT_THAT(message(wrong), HasSubstr("label 7 is not from 0 to 6"));
+  wrong = utterance(4);
+  wrong.labels.assign(6, 1);
+  EXPECT_THAT(message(wrong), HasSubstr("labels has 6 characters; 1 to 5 are accepted"));
+  EXPECT_THAT(message(utterance(0)), HasSubstr("features has 0 windows; 1 to 8 are accepted"));
   const TemporaryFolder empty;
   EXPECT_THAT(
       test::message_of<UsageError>([&] { std::ignore = open_speech(empty, /*training=*/true); }),

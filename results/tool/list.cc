@@ -20,7 +20,7 @@ constexpr std::array kListOptions = {
     kStoreOption,
     Option{.name = "columns",
            .value = "A,B,...",
-           .fallback = "id,start,workload,machine,label,images_per_sec,status",
+           .fallback = "id,start,workload,machine,label,speed,unit,status",
            .meaning = "columns to print: the keys of a filter, except since and until"},
     Option{.name = "format",
            .value = "FORM",

@@ -121,6 +121,12 @@ TEST(LanguageModel, RefusesFlagsForImages) {
     EXPECT_THAT(refused("--" + flag), HasSubstr("is for images, but --model=lstm_lm reads none"))
         << flag;
   }
+  EXPECT_EQ(usage_error([] {
+              resolve_settings(
+                  parse({"--model=lstm_lm", "--device=cpu", "--data_dir=.", "--diagnose_input=1"}));
+            }),
+            "--diagnose_input repeats batches of images, but --model=lstm_lm reads none; omit this "
+            "flag");
   EXPECT_EQ(
       refused("--input_file=x"),
       "--input_file has images and labels, but --model=lstm_lm does not classify images; omit "
@@ -150,7 +156,7 @@ TEST(CollaborativeFiltering, RefusesAnEvaluation) {
   EXPECT_EQ(usage_error([] {
               resolve_settings(parse({"--model=ncf", "--device=cpu", "--eval", "--init_from=x"}));
             }),
-            "--model=ncf: an evaluation has no metric for this model; omit --eval");
+            "--eval: ncf cannot be evaluated, because bench reads no real data for it");
 }
 
 TEST(CollaborativeFiltering, RefusesANumberOfClasses) {

@@ -98,7 +98,8 @@ TEST(DepthwiseFilterGradient, IsOfferedForLargeFilters) {
   EXPECT_FALSE(is_offered({.channels = 1, .filters = 1, .kernel = 5}, DataFormat::automatic));
 }
 
-/// The second convolution of Deep Speech 2, with fewer windows.
+/// The second convolution of Deep Speech 2, with fewer windows. With AVX2, oneDNN has only its
+/// reference in other layouts than NCHW.
 TEST(DataGradient, OfUnequalStridesHasABetterKernelThanTheReference) {
   Graph graph;
   const ValueId dy = graph.add_input("dy", {.shape = {2, 32, 22, 81}});
@@ -107,7 +108,7 @@ TEST(DataGradient, OfUnequalStridesHasABetterKernelThanTheReference) {
       .window = {.kernel = {21, 11}, .stride = {2, 1}, .pad_before = {10, 5}, .pad_after = {10, 5}},
       .input = {2, 32, 44, 81}};
   graph.add_node(kConv2dBackwardData, "gradient", attributes, {dy, w});
-  for (const DataFormat format : {DataFormat::automatic, DataFormat::nhwc, DataFormat::nchw}) {
+  for (const DataFormat format : {DataFormat::automatic, DataFormat::nchw}) {
     const std::vector<std::string> names = offered(graph, format);
     EXPECT_FALSE(std::ranges::all_of(
         names, [](const std::string& name) { return name.starts_with("ref"); }));

@@ -63,6 +63,61 @@ TEST(PerplexityMetric, IsTheInverseOfTheGeometricMeanOfTheProbabilities) {
   EXPECT_NEAR(metric->scores().others.at(0).value, std::pow(2.0 * 243, 1.0 / 6), 1e-6);
 }
 
+/// Two utterances of up to four frames: "a b" and "ab", where a space is class 0 and the blank 28.
+TEST(ErrorRateMetric, IsTheMeanOfTheUtterances) {
+  constexpr std::size_t kSpeechClasses = 29;
+  constexpr std::int32_t kBlank = 28;
+  const std::vector<std::int32_t> labels{1, 0, 2, 1, 2, 9};
+  const std::vector<std::int32_t> counts{3, 2};
+  const std::vector<std::int32_t> frames{4, 3};
+  const std::vector<BatchNumbers> numbers{
+      {.input = "features", .per_example = 1},
+      {.input = "labels", .values = labels.data(), .per_example = 3},
+      {.input = "label_counts", .values = counts.data(), .per_example = 1},
+      {.input = "frames", .values = frames.data(), .per_example = 1}};
+  const InputBatch batch{.numbers = numbers};
+  const auto logits = [](const std::vector<std::int32_t>& best) {
+    std::vector<float> rows(best.size() * kSpeechClasses);
+    for (std::size_t i = 0; i < best.size(); ++i) {
+      rows[i * kSpeechClasses + static_cast<std::size_t>(best[i])] = 1;
+    }
+    return rows;
+  };
+  const auto metric = make_evaluation_metric(*find_model("deepspeech2", "librispeech"), 2);
+  // Heard: "a", because the last frame does not count; half of the characters are wrong.
+  metric->add({.tower = 1,
+               .logits = logits({1, 1, kBlank, 2}),
+               .batch = batch,
+               .first = 1,
+               .counted = std::vector<char>{1}});
+  EXPECT_FALSE(metric->end_batch());
+  EXPECT_EQ(metric->scores().images, 1);
+  EXPECT_DOUBLE_EQ(metric->scores().others.at(0).value, 0.5);
+  EXPECT_DOUBLE_EQ(metric->scores().others.at(1).value, 1);
+  // Heard: "a b".
+  metric->add({.logits = logits({1, 0, kBlank, 2, 5, 5, 5, 5}),
+               .batch = batch,
+               .counted = std::vector<char>{1, 0}});
+  EXPECT_EQ(metric->scores().images, 2);
+  EXPECT_EQ(metric->scores().others.at(0).name, "CER");
+  EXPECT_DOUBLE_EQ(metric->scores().others.at(0).value, 0.25);
+  EXPECT_DOUBLE_EQ(metric->scores().others.at(1).value, 0.5);
+}
+
+TEST(ErrorRateMetric, OmitsUtterancesWithoutWords) {
+  const std::vector<std::int32_t> labels{0};
+  const std::vector<std::int32_t> one{1};
+  const std::vector<BatchNumbers> numbers{
+      {.input = "labels", .values = labels.data(), .per_example = 1},
+      {.input = "label_counts", .values = one.data(), .per_example = 1},
+      {.input = "frames", .values = one.data(), .per_example = 1}};
+  const auto metric = make_evaluation_metric(*find_model("deepspeech2", "librispeech"), 1);
+  const InputBatch batch{.numbers = numbers};
+  metric->add({.logits = std::vector<float>(29), .batch = batch, .counted = std::vector<char>{1}});
+  EXPECT_EQ(metric->scores().images, 0);
+  EXPECT_TRUE(metric->scores().others.empty());
+}
+
 constexpr std::size_t kClasses = 81;
 constexpr std::size_t kRow = 4 + kClasses;
 constexpr auto kImageLogits = static_cast<std::size_t>(kDefaultBoxes) * kRow;
@@ -122,14 +177,14 @@ TEST(ObjectMetric, FindsTheObjectsInPixelsOfTheFile) {
   metric->add({.logits = logits_with(kBox, 7), .batch = labels.batch(), .counted = counted});
   EXPECT_FALSE(metric->end_batch());
   EXPECT_EQ(metric->scores().images, 1);
-  EXPECT_NEAR(metric->scores().accuracy(), 1, 1e-9);
+  EXPECT_NEAR(metric->scores().main_score(), 1, 1e-9);
   metric->add({.logits = logits_with(kBox, 8), .batch = labels.batch(), .counted = counted});
   metric->end_batch();
   EXPECT_EQ(metric->scores().images, 2);
-  EXPECT_NEAR(metric->scores().accuracy(), 0.5, 0.01);
+  EXPECT_NEAR(metric->scores().main_score(), 0.5, 0.01);
 }
 
-TEST(ObjectMetric, LeavesOutImagesWithoutObjectsAndThoseThatDoNotCount) {
+TEST(ObjectMetric, OmitsImagesWithoutObjectsAndThoseThatDoNotCount) {
   Labels labels(3);
   labels.objects[0] = object_at(kBox, 7);
   labels.objects[std::size_t{2 * kMostObjects}] = object_at(kBox, 7);
@@ -142,7 +197,7 @@ TEST(ObjectMetric, LeavesOutImagesWithoutObjectsAndThoseThatDoNotCount) {
   metric->add({.logits = logits, .batch = labels.batch(), .counted = std::vector<char>{1, 1, 0}});
   metric->end_batch();
   EXPECT_EQ(metric->scores().images, 1);
-  EXPECT_NEAR(metric->scores().accuracy(), 1, 1e-9);
+  EXPECT_NEAR(metric->scores().main_score(), 1, 1e-9);
 }
 
 TEST(ObjectMetric, JoinsThePartsOfTheTowers) {
@@ -158,7 +213,7 @@ TEST(ObjectMetric, JoinsThePartsOfTheTowers) {
   metric->add({.tower = 0, .logits = logits_with(kBox, 7), .batch = batch, .counted = counted});
   metric->end_batch();
   EXPECT_EQ(metric->scores().images, 2);
-  EXPECT_NEAR(metric->scores().accuracy(), 1, 1e-9);
+  EXPECT_NEAR(metric->scores().main_score(), 1, 1e-9);
 }
 
 }  // namespace
