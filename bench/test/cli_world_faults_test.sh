@@ -22,7 +22,7 @@ fail() {
 # start [PROCESSES]: by the launcher, or by bench.
 start() {
   rm -f "$tag" out
-  run="$bench --device=cpu --model=trivial --batch_size=1 --num_batches=100000000 --display_every=100
+  run="$bench --device=cpu --model=trivial --batch_size=1 --num_batches=100000000 --num_warmup_batches=1 --display_every=10
        --variable_update=horovod --result_file=$tag"
   # shellcheck disable=SC2086
   case $mpi${1:-} in
@@ -31,7 +31,7 @@ start() {
     *) "$mpirun" -np 3 $run >out 2>err & ;;
   esac
   launcher=$!
-  until grep -q "^100	images" out 2>/dev/null; do
+  until grep -q "^10	images" out 2>/dev/null; do
     kill -0 $launcher 2>/dev/null || { fail 'it does not start' && exit 1; }
     sleep 0.1
   done
