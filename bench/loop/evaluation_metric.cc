@@ -160,8 +160,6 @@ class PerplexityMetric final : public EvaluationMetric {
     }
   }
 
-  std::optional<report::Accuracies> end_batch() override { return std::nullopt; }
-
   [[nodiscard]] EvaluationScores scores() const override {
     CrossEntropy all;
     for (const CrossEntropy& entropy : of_towers_) {
@@ -219,8 +217,6 @@ class ErrorRateMetric final : public EvaluationMetric {
       ++errors.examples;
     }
   }
-
-  std::optional<report::Accuracies> end_batch() override { return std::nullopt; }
 
   [[nodiscard]] EvaluationScores scores() const override {
     TranscriptErrors all;

@@ -63,7 +63,7 @@ class EvaluationMetric {
   /// Adds a part; call it on the tower's thread.
   virtual void add(const EvaluatedPart& part) = 0;
   /// Call it after each batch. Returns its accuracies if the network classifies images.
-  virtual std::optional<report::Accuracies> end_batch() = 0;
+  virtual std::optional<report::Accuracies> end_batch() { return std::nullopt; }
   /// Those of all batches so far.
   [[nodiscard]] virtual EvaluationScores scores() const = 0;
 };

@@ -165,7 +165,6 @@ std::vector<float> logits_with(std::size_t box, std::size_t category) {
 
 const Model& ssd300() { return *find_model("ssd300", "coco"); }
 
-/// A box near the middle, far from any other of its size.
 constexpr std::size_t kBox = 8000;
 
 TEST(ObjectMetric, FindsTheObjectsInPixelsOfTheFile) {
