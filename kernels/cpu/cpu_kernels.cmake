@@ -29,8 +29,9 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/thread_team.cc
     cpu/tile_copy.cc
     cpu/winograd.cc
+    cpu/winograd_avx2.cc
+    cpu/winograd_avx512.cc
     cpu/winograd_gradient.cc
-    cpu/winograd_gradient_passes.cc
     cpu/winograd_passes.cc
   HEADERS
     cpu/activation.h
@@ -69,9 +70,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/tile_copy.h
     cpu/winograd.h
     cpu/winograd_gradient.h
-    cpu/winograd_gradient_passes.h
     cpu/winograd_passes.h
-    cpu/winograd_transforms.h
   LINK bench_base bench_optimizer
   PRIVATE_LINK bench_cpu_host hwy::hwy OpenMP::OpenMP_CXX)
 

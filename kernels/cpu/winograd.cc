@@ -23,47 +23,52 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b;
 
 // Rows are longer than necessary, so that they do not all begin at the same place in the sets of a
 // cache.
-constexpr std::int64_t kProductRow = (kWinogradVectors + 1) * kWinogradLanes;
-std::int64_t input_row(const WinogradShape& shape) {
-  return (shape.in_blocks + 1) * kWinogradLanes;
+std::int64_t product_row(const WinogradShape& shape) {
+  return (winograd_vectors(shape.block) + 1) * shape.block;
+}
+std::int64_t input_row(const WinogradShape& shape) { return (shape.in_blocks + 1) * shape.block; }
+
+WinogradFilterShape filters_of(const WinogradShape& shape) {
+  return {.block = shape.block, .in_blocks = shape.in_blocks, .out_blocks = shape.out_blocks};
 }
 
 /// The floats of one thread.
 std::int64_t floats_of_group(const WinogradPlan& plan) {
-  return kWinogradPoints * plan.group * (input_row(plan.shape) + kProductRow);
+  return kWinogradPoints * plan.group * (input_row(plan.shape) + product_row(plan.shape));
 }
 
 /// The floats of the filters that each call transforms.
 std::int64_t floats_of_filters(const WinogradPlan& plan) {
   return plan.order == WinogradFilters::transformed
              ? 0
-             : winograd_filter_floats(plan.shape.in_blocks, plan.shape.out_blocks);
+             : winograd_filter_floats(filters_of(plan.shape));
 }
 
 WinogradGroup group_of(const WinogradPlan& plan, float* workspace, int thread) {
   WinogradGroup group{
-      .capacity = plan.group, .row = input_row(plan.shape), .product_row = kProductRow};
+      .capacity = plan.group, .row = input_row(plan.shape), .product_row = product_row(plan.shape)};
   group.input = workspace + floats_of_filters(plan) + thread * floats_of_group(plan);
   group.products = group.input + kWinogradPoints * plan.group * group.row;
   return group;
 }
 
-/// Groups of kWinogradVectors blocks of output channels; the last may be smaller. A part of the
+/// Groups of winograd_vectors() blocks of output channels; the last may be smaller. A part of the
 /// channels consists of whole groups.
 std::int64_t groups_of_blocks(const WinogradShape& shape) {
-  return divide_up(shape.out_blocks, kWinogradVectors);
+  return divide_up(shape.out_blocks, winograd_vectors(shape.block));
 }
 
 Range blocks_of_part(const WinogradPlan& plan, std::int64_t part) {
   const Range groups = ThreadTeam::split(groups_of_blocks(plan.shape), static_cast<int>(plan.parts),
                                          static_cast<int>(part));
-  return {.begin = groups.begin * kWinogradVectors,
-          .end = std::min(groups.end * kWinogradVectors, plan.shape.out_blocks)};
+  const std::int64_t vectors = winograd_vectors(plan.shape.block);
+  return {.begin = groups.begin * vectors,
+          .end = std::min(groups.end * vectors, plan.shape.out_blocks)};
 }
 
 /// Divides the work into groups and this many parts.
 void divide(WinogradPlan& plan, std::int64_t parts) {
-  const std::int64_t in_channels = plan.shape.in_blocks * kWinogradLanes;
+  const std::int64_t in_channels = plan.shape.in_blocks * plan.shape.block;
   const std::int64_t fitting =
       kGroupBytes / (kWinogradPoints * in_channels * static_cast<std::int64_t>(sizeof(float)));
   const std::int64_t most =
@@ -74,9 +79,9 @@ void divide(WinogradPlan& plan, std::int64_t parts) {
   plan.group = std::min(divide_up(equal, kWinogradRows) * kWinogradRows, plan.tiles);
   plan.groups = divide_up(plan.tiles, plan.group);
   const std::int64_t out_channels =
-      std::min(divide_up(groups_of_blocks(plan.shape), parts) * kWinogradVectors,
+      std::min(divide_up(groups_of_blocks(plan.shape), parts) * winograd_vectors(plan.shape.block),
                plan.shape.out_blocks) *
-      kWinogradLanes;
+      plan.shape.block;
   const std::int64_t each =
       kWinogradPoints * plan.group *
           (in_channels * out_channels + kTileElementCost * (in_channels + out_channels)) +
@@ -84,16 +89,19 @@ void divide(WinogradPlan& plan, std::int64_t parts) {
   const std::int64_t of_busiest =
       divide_up(plan.groups * parts, plan.threads) * each * plan.threads;
   const bool transforms = plan.order != WinogradFilters::transformed;
-  plan.cost = of_busiest +
-              (transforms ? kFilterCost * in_channels * plan.shape.out_blocks * kWinogradLanes : 0);
+  plan.cost =
+      of_busiest +
+      (transforms ? kFilterCost * in_channels * plan.shape.out_blocks * plan.shape.block : 0);
 }
 
-void transform_all(ThreadTeam& team, const WinogradFilterBlocks& filters, float* transformed) {
+void transform_all(ThreadTeam& team, std::int64_t block, const WinogradFilterBlocks& filters,
+                   float* transformed) {
+  const WinogradPasses& passes = winograd_passes(block);
   team.parallel([&](int thread) {
     const Range range =
         ThreadTeam::split(filters.in_blocks * filters.out_blocks, team.size(), thread);
-    for (std::int64_t block = range.begin; block < range.end; ++block) {
-      transform_filters(filters, block / filters.in_blocks, block % filters.in_blocks, transformed);
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      passes.transform_filters(filters, i / filters.in_blocks, i % filters.in_blocks, transformed);
     }
   });
 }
@@ -112,18 +120,19 @@ WinogradPlan plan_winograd(const WinogradShape& shape, WinogradFilters order, in
   plan.workspace_bytes =
       static_cast<std::size_t>(floats_of_filters(plan) + threads * floats_of_group(plan)) *
       sizeof(float);
-  plan.multiply_adds = kWinogradPoints * plan.tiles * shape.in_blocks * shape.out_blocks *
-                       kWinogradLanes * kWinogradLanes;
+  plan.multiply_adds =
+      kWinogradPoints * plan.tiles * shape.in_blocks * shape.out_blocks * shape.block * shape.block;
   return plan;
 }
 
-std::int64_t winograd_filter_floats(std::int64_t in_blocks, std::int64_t out_blocks) {
-  return kWinogradPoints * in_blocks * out_blocks * kWinogradLanes * kWinogradLanes;
+std::int64_t winograd_filter_floats(const WinogradFilterShape& shape) {
+  return kWinogradPoints * shape.in_blocks * shape.out_blocks * shape.block * shape.block;
 }
 
-void transform_winograd_filters(ThreadTeam& team, std::int64_t in_blocks, std::int64_t out_blocks,
+void transform_winograd_filters(ThreadTeam& team, const WinogradFilterShape& shape,
                                 const float* filters, float* transformed) {
-  transform_all(team, {.in_blocks = in_blocks, .out_blocks = out_blocks, .data = filters},
+  transform_all(team, shape.block,
+                {.in_blocks = shape.in_blocks, .out_blocks = shape.out_blocks, .data = filters},
                 transformed);
 }
 
@@ -133,7 +142,7 @@ void winograd(ThreadTeam& team, const Winograd& args) {
   auto* const workspace = static_cast<float*>(args.workspace);
   const bool transforms = plan.order != WinogradFilters::transformed;
   if (transforms) {
-    transform_all(team,
+    transform_all(team, plan.shape.block,
                   {.order = plan.order,
                    .in_blocks = plan.shape.in_blocks,
                    .out_blocks = plan.shape.out_blocks,
@@ -141,13 +150,14 @@ void winograd(ThreadTeam& team, const Winograd& args) {
                   workspace);
   }
   const float* const filters = transforms ? workspace : args.filters;
+  const WinogradPasses& passes = winograd_passes(plan.shape.block);
   team.parallel([&](int thread) {
     WinogradGroup group = group_of(plan, workspace, thread);
     const Range range = ThreadTeam::split(plan.groups * plan.parts, plan.threads, thread);
     for (std::int64_t item = range.begin; item < range.end; ++item) {
       group.first = item % plan.groups * plan.group;
       group.count = std::min(plan.group, plan.tiles - group.first);
-      convolve_group(args, group, filters, blocks_of_part(plan, item / plan.groups));
+      passes.convolve_group(args, group, filters, blocks_of_part(plan, item / plan.groups));
     }
   });
 }

@@ -8,9 +8,11 @@
 
 namespace bench::cpu {
 
-/// A convolution with 3x3 filters and stride 1 over tensors in blocks of 16 channels: x
-/// [batch][in_blocks][height][width][16], y [batch][out_blocks][out_height][out_width][16].
+/// A convolution with 3x3 filters and stride 1 over tensors in blocks of channels: x
+/// [batch][in_blocks][height][width][block], y [batch][out_blocks][out_height][out_width][block].
 struct WinogradShape {
+  /// 16, which needs AVX-512F, or 8, which needs AVX2 and FMA.
+  std::int64_t block = 16;
   std::int64_t batch = 0;
   std::int64_t in_blocks = 0;
   std::int64_t height = 0;
@@ -26,12 +28,13 @@ struct WinogradShape {
 
 /// The order of the filters' elements.
 enum class WinogradFilters : std::uint8_t {
-  /// [out_blocks][in_blocks][3][3][16 in][16 out].
+  /// [out_blocks][in_blocks][3][3][block in][block out].
   forward,
-  /// [in_blocks][out_blocks][3][3][16 in][16 out], and rotated by half a turn: the filters of the
+  /// [in_blocks][out_blocks][3][3][block in][block out], and rotated by half a turn: the filters of
+  /// the
   /// convolution whose data gradient this is.
   backward_data,
-  /// [36][out_blocks][16 * in_blocks][16 out]: written by transform_winograd_filters().
+  /// [36][out_blocks][block * in_blocks][block out]: written by transform_winograd_filters().
   transformed,
 };
 
@@ -55,11 +58,16 @@ struct WinogradPlan {
 
 WinogradPlan plan_winograd(const WinogradShape& shape, WinogradFilters order, int threads);
 
+/// The filters of a convolution.
+struct WinogradFilterShape {
+  std::int64_t block = 16;
+  std::int64_t in_blocks = 0;
+  std::int64_t out_blocks = 0;
+};
 /// Floats of transformed filters.
-std::int64_t winograd_filter_floats(std::int64_t in_blocks, std::int64_t out_blocks);
-/// Transforms the filters of a convolution. `filters` has the order `forward`. Needs a processor
-/// with AVX-512F.
-void transform_winograd_filters(ThreadTeam& team, std::int64_t in_blocks, std::int64_t out_blocks,
+std::int64_t winograd_filter_floats(const WinogradFilterShape& shape);
+/// Transforms the filters of a convolution. `filters` has the order `forward`.
+void transform_winograd_filters(ThreadTeam& team, const WinogradFilterShape& shape,
                                 const float* filters, float* transformed);
 
 struct Winograd {
@@ -83,8 +91,7 @@ struct Winograd {
 ///   x[n][i][p + r - pad_top][q + s - pad_left] * filters[o][i][r][s]
 /// in f32 as F(4x4, 3x3): Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015.
 /// It multiplies 36 times per tile instead of 144 times. Its rounding errors are 2 to 2.6 times
-/// those of a plain sum. Gives the same bits for every number of threads. Needs a processor with
-/// AVX-512F.
+/// those of a plain sum. Gives the same bits for every number of threads.
 void winograd(ThreadTeam& team, const Winograd& args);
 
 }  // namespace bench::cpu

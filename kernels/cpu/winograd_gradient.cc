@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/winograd_gradient_passes.h"
+#include "kernels/cpu/winograd_passes.h"
 #include "models/base/errors.h"
 
 namespace bench::cpu {
@@ -20,8 +20,8 @@ constexpr std::int64_t kSumCost = 10;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-std::int64_t in_channels(const WinogradShape& shape) { return shape.in_blocks * kWinogradLanes; }
-std::int64_t out_channels(const WinogradShape& shape) { return shape.out_blocks * kWinogradLanes; }
+std::int64_t in_channels(const WinogradShape& shape) { return shape.in_blocks * shape.block; }
+std::int64_t out_channels(const WinogradShape& shape) { return shape.out_blocks * shape.block; }
 
 std::int64_t floats_of_sums(const WinogradShape& shape) {
   return kWinogradPoints * in_channels(shape) * out_channels(shape);
@@ -29,7 +29,8 @@ std::int64_t floats_of_sums(const WinogradShape& shape) {
 
 /// Rows are longer than necessary, so that they do not all begin at the same place in the sets of a
 /// cache.
-std::int64_t row_of(std::int64_t channels) { return channels + kWinogradLanes; }
+std::int64_t in_row(const WinogradShape& shape) { return in_channels(shape) + shape.block; }
+std::int64_t out_row(const WinogradShape& shape) { return out_channels(shape) + shape.block; }
 
 }  // namespace
 
@@ -39,7 +40,7 @@ WinogradGradientPlan plan_winograd_gradient(const WinogradShape& shape, int thre
   const std::int64_t in = in_channels(shape);
   const std::int64_t out = out_channels(shape);
   constexpr std::int64_t kFloatBytes = sizeof(float);
-  const std::int64_t tile_floats = kWinogradPoints * (row_of(in) + row_of(out));
+  const std::int64_t tile_floats = kWinogradPoints * (in_row(shape) + out_row(shape));
   const std::int64_t bytes =
       std::clamp(2 * floats_of_sums(shape) * kFloatBytes, kLeastChunkBytes, kMostChunkBytes);
   const std::int64_t most = std::max<std::int64_t>(bytes / (tile_floats * kFloatBytes), 1);
@@ -57,9 +58,8 @@ void winograd_gradient(ThreadTeam& team, const WinogradGradient& args) {
   const WinogradGradientPlan& plan = args.plan;
   const WinogradShape& shape = plan.shape;
   check(team.size() == plan.threads, "winograd: the plan is for another number of threads");
-  WinogradChunk chunk{.capacity = plan.chunk,
-                      .in_row = row_of(in_channels(shape)),
-                      .out_row = row_of(out_channels(shape))};
+  const WinogradPasses& passes = winograd_passes(shape.block);
+  WinogradChunk chunk{.capacity = plan.chunk, .in_row = in_row(shape), .out_row = out_row(shape)};
   chunk.sums = static_cast<float*>(args.workspace);
   chunk.input = chunk.sums + floats_of_sums(shape);
   chunk.gradient = chunk.input + kWinogradPoints * plan.chunk * chunk.in_row;
@@ -69,21 +69,21 @@ void winograd_gradient(ThreadTeam& team, const WinogradGradient& args) {
     team.parallel([&](int thread) {
       const Range range = ThreadTeam::split(chunk.count, plan.threads, thread);
       for (std::int64_t tile = range.begin; tile < range.end; ++tile) {
-        transform_tile(args, chunk, tile);
+        passes.transform_tile(args, chunk, tile);
       }
     });
     team.parallel([&](int thread) {
       const Range range =
           ThreadTeam::split(kWinogradPoints * shape.in_blocks, plan.threads, thread);
       for (std::int64_t item = range.begin; item < range.end; ++item) {
-        add_products(shape, chunk, item / shape.in_blocks, item % shape.in_blocks);
+        passes.add_products(shape, chunk, item / shape.in_blocks, item % shape.in_blocks);
       }
     });
   }
   team.parallel([&](int thread) {
     const Range range = ThreadTeam::split(shape.out_blocks * shape.in_blocks, plan.threads, thread);
     for (std::int64_t block = range.begin; block < range.end; ++block) {
-      write_filters(args, chunk.sums, block / shape.in_blocks, block % shape.in_blocks);
+      passes.write_filters(args, chunk.sums, block / shape.in_blocks, block % shape.in_blocks);
     }
   });
 }

@@ -36,9 +36,9 @@ struct WinogradGradient {
 /// Computes the gradient of the filters of a convolution (see winograd()):
 ///   dw[o][i][r][s] = the sum over n, p, q of
 ///     dy[n][o][p][q] * x[n][i][p + r - pad_top][q + s - pad_left]
-/// in f32, as [out_blocks][in_blocks][3][3][16 in][16 out]. It is the transpose of F(4x4, 3x3) and
-/// also multiplies 36 times per tile. Gives the same bits for every number of threads. Needs a
-/// processor with AVX-512F.
+/// in f32, as [out_blocks][in_blocks][3][3][block in][block out]. It is the transpose of
+/// F(4x4, 3x3) and also multiplies 36 times per tile. Gives the same bits for every number of
+/// threads.
 void winograd_gradient(ThreadTeam& team, const WinogradGradient& args);
 
 }  // namespace bench::cpu

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/cpu/winograd.h"
 #include "models/base/errors.h"
 
 namespace bench::onednn {
@@ -72,6 +71,10 @@ LayoutTable::Key LayoutTable::key(const std::string& token, const TensorType& ty
   return {token, to_string(type.shape), type.dtype};
 }
 
+cpu::WinogradFilterShape winograd_filter_shape(int block, const Shape& filters) {
+  return {.block = block, .in_blocks = filters[1] / block, .out_blocks = filters[0] / block};
+}
+
 Layout LayoutTable::blocked(int block) { return Layout(fmt::format("nChw{}c", block)); }
 
 dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layout) const {
@@ -81,8 +84,11 @@ dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layou
   if (const auto named = named_tags().find(layout.token()); named != named_tags().end()) {
     return {dims(type.shape), data_type(type.dtype), named->second};
   }
-  if (layout == winograd_filters()) {
+  if (layout == winograd_filters(16)) {
     return {dims(type.shape), data_type(type.dtype), Tag::OIhw16i16o};
+  }
+  if (layout == winograd_filters(8)) {
+    return {dims(type.shape), data_type(type.dtype), Tag::OIhw8i8o};
   }
   const auto found = remembered_.find(key(layout.token(), type));
   check(found != remembered_.end(),
@@ -91,13 +97,14 @@ dnnl::memory::desc LayoutTable::desc(const TensorType& type, const Layout& layou
 }
 
 std::size_t LayoutTable::bytes(const TensorType& type, const Layout& layout) const {
-  constexpr std::int64_t kChannelBlock = 16;
   const std::size_t plain = desc(type, layout).get_size();
-  return layout == winograd_filters()
-             ? plain + sizeof(float) *
-                           static_cast<std::size_t>(cpu::winograd_filter_floats(
-                               type.shape[1] / kChannelBlock, type.shape[0] / kChannelBlock))
-             : plain;
+  for (const int block : {8, 16}) {
+    if (layout == winograd_filters(block)) {
+      return plain + sizeof(float) * static_cast<std::size_t>(cpu::winograd_filter_floats(
+                                         winograd_filter_shape(block, type.shape)));
+    }
+  }
+  return plain;
 }
 
 Layout LayoutTable::remember(const TensorType& type, const dnnl::memory::desc& desc) {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <map>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
 #include <tuple>
 
 #include "kernels/backend.h"
+#include "kernels/cpu/winograd.h"
 
 namespace bench::onednn {
 
@@ -24,14 +26,19 @@ class LayoutTable {
   Layout remember(const TensorType& type, const dnnl::memory::desc& desc);
 
   static Layout blocked(int block);
-  /// Constant f32 filters of a 3x3 convolution in blocks (OIhw16i16o), followed by their transforms
-  /// (kernels/cpu/winograd.h).
-  static Layout winograd_filters() { return Layout("w:ABcd16b16a+winograd_4x4"); }
+  /// Constant f32 filters of a 3x3 convolution in blocks of 16 or 8 channels (OIhw16i16o), followed
+  /// by their transforms (kernels/cpu/winograd.h).
+  static Layout winograd_filters(int block) {
+    return Layout(fmt::format("w:ABcd{0}b{0}a+winograd_4x4", block));
+  }
 
  private:
   using Key = std::tuple<std::string, std::string, DType>;
   static Key key(const std::string& token, const TensorType& type);
   std::map<Key, dnnl::memory::desc> remembered_;
 };
+
+/// The blocks of a 3x3 convolution's filters, which both channel counts fill.
+cpu::WinogradFilterShape winograd_filter_shape(int block, const Shape& filters);
 
 }  // namespace bench::onednn

@@ -162,7 +162,7 @@ class OnednnBackend final : public Backend {
     auto reorder = make_primitive(context_.engine, desc,
                                   {{DNNL_ARG_FROM, source, Argument::From::input, 0},
                                    {DNNL_ARG_TO, target, Argument::From::output, 0}})();
-    return to.layout == LayoutTable::winograd_filters()
+    return to.layout == LayoutTable::winograd_filters(context_.block)
                ? with_winograd_transforms(context_, std::move(reorder), to.type.shape)
                : std::move(reorder);
   }

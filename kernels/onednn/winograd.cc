@@ -14,13 +14,17 @@
 namespace bench::onednn {
 namespace {
 
-constexpr int kWinogradBlock = 16;
 /// The time relative to the estimate: 1.0 to 1.2 for most layers of ResNet-50 and VGG-16, Zen 4.
 constexpr double kWinogradFactor = 1.1;
 
 /// Assumed for the gradient of the filters, whose estimate has other costs.
 constexpr double kGradientFactor = 1.35;
-constexpr const char* kImplementation = "winograd_4x4:avx512_core";
+
+/// With blocks of 16 channels, the vectors of AVX-512; with blocks of 8, those of AVX2.
+bool is_wide(const Context& context) { return context.block == 16; }
+const char* implementation(const Context& context) {
+  return is_wide(context) ? "winograd_4x4:avx512_core" : "winograd_4x4:avx2";
+}
 
 using Square = std::array<std::int64_t, 2>;
 using Tag = dnnl::memory::format_tag;
@@ -28,18 +32,20 @@ using Tag = dnnl::memory::format_tag;
 bool fits(const Context& context, const Window& window, std::int64_t groups, const Shape& w,
           DType dtype, DataFormat format) {
   return context.winograd && format == DataFormat::automatic && dtype == DType::f32 &&
-         context.block == kWinogradBlock && has_isa(dnnl::cpu_isa::avx512_core) && groups == 1 &&
-         w[0] % kWinogradBlock == 0 && w[1] % kWinogradBlock == 0 &&
+         has_isa(is_wide(context) ? dnnl::cpu_isa::avx512_core : dnnl::cpu_isa::avx2) &&
+         groups == 1 && w[0] % context.block == 0 && w[1] % context.block == 0 &&
          window.kernel == Square{3, 3} && window.stride == Square{1, 1} &&
          window.dilation == Square{1, 1};
 }
 
-cpu::WinogradShape shape_of(const Shape& x, const Shape& y, const Square& pad_before) {
-  return {.batch = x[0],
-          .in_blocks = x[1] / kWinogradBlock,
+cpu::WinogradShape shape_of(const Context& context, const Shape& x, const Shape& y,
+                            const Square& pad_before) {
+  return {.block = context.block,
+          .batch = x[0],
+          .in_blocks = x[1] / context.block,
           .height = x[2],
           .width = x[3],
-          .out_blocks = y[1] / kWinogradBlock,
+          .out_blocks = y[1] / context.block,
           .out_height = y[2],
           .out_width = y[3],
           .pad_top = pad_before[0],
@@ -49,6 +55,12 @@ cpu::WinogradShape shape_of(const Shape& x, const Shape& y, const Square& pad_be
 Layout filter_layout(Context& context, const Shape& w, Tag tag) {
   return context.layouts.remember({.dtype = DType::f32, .shape = w},
                                   {dims(w), data_type(DType::f32), tag});
+}
+Layout forward_filters(Context& context, const Shape& w) {
+  return filter_layout(context, w, is_wide(context) ? Tag::OIhw16i16o : Tag::OIhw8i8o);
+}
+Layout backward_filters(Context& context, const Shape& w) {
+  return filter_layout(context, w, is_wide(context) ? Tag::OIhw16o16i : Tag::OIhw8o8i);
 }
 
 /// True for a variable that no step of the graph changes.
@@ -60,9 +72,9 @@ bool is_constant(const Graph& graph, ValueId value) {
 }
 
 Candidate candidate_of(Context& context, const cpu::WinogradPlan& plan, const Layout& filters) {
-  const Layout blocked = LayoutTable::blocked(kWinogradBlock);
+  const Layout blocked = LayoutTable::blocked(context.block);
   Candidate candidate;
-  candidate.implementation = kImplementation;
+  candidate.implementation = implementation(context);
   candidate.inputs = {blocked, filters};
   candidate.outputs = {blocked};
   candidate.workspace_bytes = plan.workspace_bytes;
@@ -75,11 +87,10 @@ Candidate candidate_of(Context& context, const cpu::WinogradPlan& plan, const La
 /// See with_winograd_transforms().
 class TransformingReorder final : public Kernel {
  public:
-  TransformingReorder(cpu::ThreadTeam& team, std::unique_ptr<Kernel> reorder, const Shape& filters)
-      : team_(team),
+  TransformingReorder(const Context& context, std::unique_ptr<Kernel> reorder, const Shape& filters)
+      : team_(context.team),
         reorder_(std::move(reorder)),
-        in_blocks_(filters[1] / kWinogradBlock),
-        out_blocks_(filters[0] / kWinogradBlock),
+        shape_(winograd_filter_shape(context.block, filters)),
         elements_(filters.elements()) {}
 
   void launch(Stream& stream, std::span<const TensorView> inputs,
@@ -87,14 +98,13 @@ class TransformingReorder final : public Kernel {
     reorder_->launch(stream, inputs, outputs, workspace);
     stream.synchronize();
     auto* const blocks = outputs[0].as<float>();
-    cpu::transform_winograd_filters(team_, in_blocks_, out_blocks_, blocks, blocks + elements_);
+    cpu::transform_winograd_filters(team_, shape_, blocks, blocks + elements_);
   }
 
  private:
   cpu::ThreadTeam& team_;
   std::unique_ptr<Kernel> reorder_;
-  std::int64_t in_blocks_;
-  std::int64_t out_blocks_;
+  cpu::WinogradFilterShape shape_;
   std::int64_t elements_;
 };
 
@@ -114,13 +124,13 @@ std::optional<Candidate> winograd_forward(Context& context, const Graph& graph, 
   }
   const bool constant = is_constant(graph, node.inputs[1]);
   const cpu::WinogradPlan plan = cpu::plan_winograd(
-      shape_of(graph.shape(node.inputs[0]), graph.shape(node.outputs[0]),
+      shape_of(context, graph.shape(node.inputs[0]), graph.shape(node.outputs[0]),
                attributes.window.pad_before),
       constant ? cpu::WinogradFilters::transformed : cpu::WinogradFilters::forward,
       context.team.size());
   Candidate candidate = candidate_of(
       context, plan,
-      constant ? LayoutTable::winograd_filters() : filter_layout(context, w, Tag::OIhw16i16o));
+      constant ? LayoutTable::winograd_filters(context.block) : forward_filters(context, w));
   const int bias = epilogue.bias ? 2 : -1;
   const int residual = epilogue.residual ? 2 + (epilogue.bias ? 1 : 0) : -1;
   if (epilogue.bias) {
@@ -163,9 +173,9 @@ std::optional<Candidate> winograd_backward_data(Context& context, const Graph& g
   // The data gradient is the convolution of dy with the rotated filters.
   const auto& pad = attributes.window.pad_before;
   const cpu::WinogradPlan plan = cpu::plan_winograd(
-      shape_of(graph.shape(node.inputs[0]), attributes.input, {2 - pad[0], 2 - pad[1]}),
+      shape_of(context, graph.shape(node.inputs[0]), attributes.input, {2 - pad[0], 2 - pad[1]}),
       cpu::WinogradFilters::backward_data, context.team.size());
-  Candidate candidate = candidate_of(context, plan, filter_layout(context, w, Tag::OIhw16o16i));
+  Candidate candidate = candidate_of(context, plan, backward_filters(context, w));
   candidate.make = make_vector_kernel(context, [plan](const Launch& launch) {
     cpu::winograd(launch.team, {.plan = plan,
                                 .x = launch.floats_in(0),
@@ -186,12 +196,13 @@ std::optional<Candidate> winograd_backward_weights(Context& context, const Graph
     return std::nullopt;
   }
   const cpu::WinogradGradientPlan plan = cpu::plan_winograd_gradient(
-      shape_of(graph.shape(node.inputs[1]), y, attributes.window.pad_before), context.team.size());
-  const Layout blocked = LayoutTable::blocked(kWinogradBlock);
+      shape_of(context, graph.shape(node.inputs[1]), y, attributes.window.pad_before),
+      context.team.size());
+  const Layout blocked = LayoutTable::blocked(context.block);
   Candidate candidate;
-  candidate.implementation = kImplementation;
+  candidate.implementation = implementation(context);
   candidate.inputs = {blocked, blocked};
-  candidate.outputs = {filter_layout(context, w, Tag::OIhw16i16o)};
+  candidate.outputs = {forward_filters(context, w)};
   candidate.workspace_bytes = plan.workspace_bytes;
   candidate.multiply_adds = plan.multiply_adds;
   candidate.seconds = kGradientFactor * compute_seconds(context, plan.multiply_adds + plan.overhead,
@@ -216,7 +227,7 @@ std::optional<Candidate> winograd_backward_weights(Context& context, const Graph
 
 std::unique_ptr<Kernel> with_winograd_transforms(Context& context, std::unique_ptr<Kernel> reorder,
                                                  const Shape& filters) {
-  return std::make_unique<TransformingReorder>(context.team, std::move(reorder), filters);
+  return std::make_unique<TransformingReorder>(context, std::move(reorder), filters);
 }
 
 }  // namespace bench::onednn

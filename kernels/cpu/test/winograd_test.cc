@@ -11,8 +11,6 @@
 namespace bench::cpu {
 namespace {
 
-constexpr std::int64_t kLanes = 16;
-
 struct Case {
   WinogradShape shape;
   WinogradFilters order = WinogradFilters::forward;
@@ -24,14 +22,17 @@ struct Case {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
+/// The elements of a 3x3 filter between blocks of channels.
+std::int64_t floats_of_block(const WinogradShape& s) { return s.block * s.block; }
+
 std::int64_t floats_of_x(const WinogradShape& s) {
-  return s.batch * s.in_blocks * s.height * s.width * kLanes;
+  return s.batch * s.in_blocks * s.height * s.width * s.block;
 }
 std::int64_t floats_of_y(const WinogradShape& s) {
-  return s.batch * s.out_blocks * s.out_height * s.out_width * kLanes;
+  return s.batch * s.out_blocks * s.out_height * s.out_width * s.block;
 }
 std::int64_t floats_of_filters(const WinogradShape& s) {
-  return s.in_blocks * s.out_blocks * 9 * kLanes * kLanes;
+  return s.in_blocks * s.out_blocks * 9 * floats_of_block(s);
 }
 
 /// The inputs of a case.
@@ -39,7 +40,7 @@ struct Inputs {
   explicit Inputs(const WinogradShape& shape)
       : x(test::random_floats(floats_of_x(shape), 1)),
         filters(test::random_floats(floats_of_filters(shape), 2)),
-        bias(test::random_floats(shape.out_blocks * kLanes, 3)),
+        bias(test::random_floats(shape.out_blocks * shape.block, 3)),
         residual(test::random_floats(floats_of_y(shape), 4)) {}
   std::vector<float> x;
   std::vector<float> filters;
@@ -50,11 +51,12 @@ struct Inputs {
 double filter_of(const Case& c, const Inputs& inputs, std::int64_t out, std::int64_t in,
                  std::int64_t tap) {
   const bool forward = c.order == WinogradFilters::forward;
-  const std::int64_t block = forward ? out / kLanes * c.shape.in_blocks + in / kLanes
-                                     : in / kLanes * c.shape.out_blocks + out / kLanes;
+  const std::int64_t lanes = c.shape.block;
+  const std::int64_t block = forward ? out / lanes * c.shape.in_blocks + in / lanes
+                                     : in / lanes * c.shape.out_blocks + out / lanes;
   const std::int64_t read = forward ? tap : 8 - tap;
   return static_cast<double>(
-      inputs.filters[at(((block * 9 + read) * kLanes + in % kLanes) * kLanes + out % kLanes)]);
+      inputs.filters[at(((block * 9 + read) * lanes + in % lanes) * lanes + out % lanes)]);
 }
 
 /// The result in double.
@@ -62,20 +64,20 @@ std::vector<double> expected(const Case& c, const Inputs& inputs) {
   const WinogradShape& s = c.shape;
   std::vector<double> result(at(floats_of_y(s)));
   for (std::int64_t i = 0; i < floats_of_y(s); ++i) {
-    const std::int64_t column = i / kLanes % s.out_width;
-    const std::int64_t row = i / kLanes / s.out_width % s.out_height;
-    const std::int64_t block = i / kLanes / s.out_width / s.out_height % s.out_blocks;
-    const std::int64_t image = i / kLanes / s.out_width / s.out_height / s.out_blocks;
-    const std::int64_t out = block * kLanes + i % kLanes;
+    const std::int64_t column = i / s.block % s.out_width;
+    const std::int64_t row = i / s.block / s.out_width % s.out_height;
+    const std::int64_t block = i / s.block / s.out_width / s.out_height % s.out_blocks;
+    const std::int64_t image = i / s.block / s.out_width / s.out_height / s.out_blocks;
+    const std::int64_t out = block * s.block + i % s.block;
     double sum = c.bias ? static_cast<double>(inputs.bias[at(out)]) : 0;
-    for (std::int64_t in = 0; in < s.in_blocks * kLanes; ++in) {
+    for (std::int64_t in = 0; in < s.in_blocks * s.block; ++in) {
       for (std::int64_t tap = 0; tap < 9; ++tap) {
         const std::int64_t y = row + tap / 3 - s.pad_top;
         const std::int64_t x = column + tap % 3 - s.pad_left;
         if (y >= 0 && y < s.height && x >= 0 && x < s.width) {
-          const std::int64_t plane = (image * s.in_blocks + in / kLanes) * s.height;
+          const std::int64_t plane = (image * s.in_blocks + in / s.block) * s.height;
           sum += static_cast<double>(
-                     inputs.x[at(((plane + y) * s.width + x) * kLanes + in % kLanes)]) *
+                     inputs.x[at(((plane + y) * s.width + x) * s.block + in % s.block)]) *
                  filter_of(c, inputs, out, in, tap);
         }
       }
@@ -106,10 +108,27 @@ std::vector<float> computed(ThreadTeam& team, const Case& c, const Inputs& input
   return y.values();
 }
 
-bool has_avx512() {
+/// True if the processor has the vectors of such a block.
+bool has_vectors(std::int64_t block) {
   const auto processor = this_processor();
-  return processor && richest_isa(*processor).find("AVX512") != std::string::npos;
+  const std::string isa = processor ? richest_isa(*processor) : "";
+  return block == 16 ? isa.find("AVX512") != std::string::npos : !isa.empty();
 }
+
+/// The tests run for each size of blocks. With AVX2 only, those of blocks of 16 are skipped.
+class WinogradConvolution : public testing::TestWithParam<std::int64_t> {
+ protected:
+  void SetUp() override {
+    if (!has_vectors(GetParam())) {
+      GTEST_SKIP() << "this processor lacks the vectors of blocks of " << GetParam();
+    }
+  }
+};
+class WinogradFilterGradient : public WinogradConvolution {};
+INSTANTIATE_TEST_SUITE_P(Blocks, WinogradConvolution, testing::Values(8, 16),
+                         testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Blocks, WinogradFilterGradient, testing::Values(8, 16),
+                         testing::PrintToStringParamName());
 
 /// Sums of `terms` random products, and 60 roundings of them.
 double tolerance_of(std::int64_t terms) {
@@ -137,11 +156,8 @@ void expect_near(const std::vector<double>& right, double tolerance, const Compu
 }
 
 void expect_matches(const Case& c) {
-  if (!has_avx512()) {
-    GTEST_SKIP() << "this processor has no AVX-512";
-  }
   const Inputs inputs(c.shape);
-  expect_near(expected(c, inputs), tolerance_of(c.shape.in_blocks * kLanes * 9),
+  expect_near(expected(c, inputs), tolerance_of(c.shape.in_blocks * c.shape.block * 9),
               [&](ThreadTeam& team) { return computed(team, c, inputs); });
 }
 
@@ -149,8 +165,8 @@ void expect_matches(const Case& c) {
 std::vector<double> expected_gradient(const WinogradShape& s, const Inputs& inputs) {
   std::vector<double> result(at(floats_of_filters(s)));
   for (std::int64_t i = 0; i < floats_of_filters(s); ++i) {
-    const std::int64_t tap = i / (kLanes * kLanes) % 9;
-    const std::int64_t block = i / (kLanes * kLanes) / 9;
+    const std::int64_t tap = i / floats_of_block(s) % 9;
+    const std::int64_t block = i / floats_of_block(s) / 9;
     const std::int64_t out_block = block / s.in_blocks;
     const std::int64_t in_block = block % s.in_blocks;
     for (std::int64_t pixel = 0; pixel < s.batch * s.out_height * s.out_width; ++pixel) {
@@ -165,17 +181,14 @@ std::vector<double> expected_gradient(const WinogradShape& s, const Inputs& inpu
       const std::int64_t of_dy =
           ((image * s.out_blocks + out_block) * s.out_height + row) * s.out_width + column;
       const std::int64_t of_x = ((image * s.in_blocks + in_block) * s.height + y) * s.width + x;
-      result[at(i)] += static_cast<double>(inputs.residual[at(of_dy * kLanes + i % kLanes)]) *
-                       static_cast<double>(inputs.x[at(of_x * kLanes + i / kLanes % kLanes)]);
+      result[at(i)] += static_cast<double>(inputs.residual[at(of_dy * s.block + i % s.block)]) *
+                       static_cast<double>(inputs.x[at(of_x * s.block + i / s.block % s.block)]);
     }
   }
   return result;
 }
 
 void expect_gradient(const WinogradShape& shape, std::int64_t chunk) {
-  if (!has_avx512()) {
-    GTEST_SKIP() << "this processor has no AVX-512";
-  }
   const Inputs inputs(shape);
   const auto compute = [&](ThreadTeam& team) {
     WinogradGradientPlan plan = plan_winograd_gradient(shape, team.size());
@@ -195,8 +208,9 @@ void expect_gradient(const WinogradShape& shape, std::int64_t chunk) {
               tolerance_of(shape.batch * shape.out_height * shape.out_width), compute);
 }
 
-TEST(WinogradGradient, AddsTheTilesOfOneChunk) {
-  expect_gradient({.batch = 2,
+TEST_P(WinogradFilterGradient, AddsTheTilesOfOneChunk) {
+  expect_gradient({.block = GetParam(),
+                   .batch = 2,
                    .in_blocks = 2,
                    .height = 12,
                    .width = 8,
@@ -208,8 +222,9 @@ TEST(WinogradGradient, AddsTheTilesOfOneChunk) {
                   12);
 }
 
-TEST(WinogradGradient, AddsSeveralChunksAndPartsOfTiles) {
-  expect_gradient({.batch = 3,
+TEST_P(WinogradFilterGradient, AddsSeveralChunksAndPartsOfTiles) {
+  expect_gradient({.block = GetParam(),
+                   .batch = 3,
                    .in_blocks = 1,
                    .height = 7,
                    .width = 9,
@@ -221,8 +236,9 @@ TEST(WinogradGradient, AddsSeveralChunksAndPartsOfTiles) {
                   4);
 }
 
-TEST(Winograd, ComputesAConvolutionOfWholeTiles) {
-  expect_matches({.shape = {.batch = 2,
+TEST_P(WinogradConvolution, ComputesAConvolutionOfWholeTiles) {
+  expect_matches({.shape = {.block = GetParam(),
+                            .batch = 2,
                             .in_blocks = 2,
                             .height = 12,
                             .width = 16,
@@ -233,10 +249,11 @@ TEST(Winograd, ComputesAConvolutionOfWholeTiles) {
                             .pad_left = 1}});
 }
 
-TEST(Winograd, ComputesPartsOfTilesAndUnevenPadding) {
+TEST_P(WinogradConvolution, ComputesPartsOfTilesAndUnevenPadding) {
   for (std::int64_t pad = 0; pad < 3; ++pad) {
     SCOPED_TRACE(pad);
-    expect_matches({.shape = {.batch = 3,
+    expect_matches({.shape = {.block = GetParam(),
+                              .batch = 3,
                               .in_blocks = 1,
                               .height = 13,
                               .width = 7,
@@ -248,8 +265,9 @@ TEST(Winograd, ComputesPartsOfTilesAndUnevenPadding) {
   }
 }
 
-TEST(Winograd, AddsABiasAndAResidualAndLimits) {
-  expect_matches({.shape = {.batch = 5,
+TEST_P(WinogradConvolution, AddsABiasAndAResidualAndLimits) {
+  expect_matches({.shape = {.block = GetParam(),
+                            .batch = 5,
                             .in_blocks = 1,
                             .height = 9,
                             .width = 9,
@@ -264,8 +282,9 @@ TEST(Winograd, AddsABiasAndAResidualAndLimits) {
                   .upper = 6.0F});
 }
 
-TEST(Winograd, ComputesADataGradient) {
-  expect_matches({.shape = {.batch = 2,
+TEST_P(WinogradConvolution, ComputesADataGradient) {
+  expect_matches({.shape = {.block = GetParam(),
+                            .batch = 2,
                             .in_blocks = 3,
                             .height = 10,
                             .width = 11,
@@ -277,8 +296,9 @@ TEST(Winograd, ComputesADataGradient) {
                   .order = WinogradFilters::backward_data});
 }
 
-TEST(Winograd, CropsForANegativePadding) {
-  expect_matches({.shape = {.batch = 2,
+TEST_P(WinogradConvolution, CropsForANegativePadding) {
+  expect_matches({.shape = {.block = GetParam(),
+                            .batch = 2,
                             .in_blocks = 1,
                             .height = 18,
                             .width = 17,
@@ -290,11 +310,9 @@ TEST(Winograd, CropsForANegativePadding) {
                   .order = WinogradFilters::backward_data});
 }
 
-TEST(Winograd, KeepsNaNAndOverwritesItsResidual) {
-  if (!has_avx512()) {
-    GTEST_SKIP() << "this processor has no AVX-512";
-  }
-  const WinogradShape shape{.batch = 1,
+TEST_P(WinogradConvolution, KeepsNaNAndOverwritesItsResidual) {
+  const WinogradShape shape{.block = GetParam(),
+                            .batch = 1,
                             .in_blocks = 1,
                             .height = 16,
                             .width = 16,
@@ -320,7 +338,7 @@ TEST(Winograd, KeepsNaNAndOverwritesItsResidual) {
                   .y = y.data(),
                   .workspace = workspace.data()});
   for (std::size_t i = 0; i < y.size(); ++i) {
-    if (i % kLanes == 3) {
+    if (static_cast<std::int64_t>(i) % shape.block == 3) {
       EXPECT_TRUE(std::isnan(y[i]) && std::isnan(apart[i]));
     } else {
       EXPECT_EQ(y[i], apart[i]);
@@ -330,9 +348,10 @@ TEST(Winograd, KeepsNaNAndOverwritesItsResidual) {
 }
 
 /// Square images, and as many outputs as inputs.
-constexpr WinogradShape square(std::int64_t batch, std::int64_t in_blocks, std::int64_t side,
-                               std::int64_t out_blocks) {
-  return {.batch = batch,
+WinogradShape square(std::int64_t block, std::int64_t batch, std::int64_t in_blocks,
+                     std::int64_t side, std::int64_t out_blocks) {
+  return {.block = block,
+          .batch = batch,
           .in_blocks = in_blocks,
           .height = side,
           .width = side,
@@ -343,37 +362,36 @@ constexpr WinogradShape square(std::int64_t batch, std::int64_t in_blocks, std::
           .pad_left = 1};
 }
 
-/// 16 tiles of 10 blocks of output channels, which are divided into groups of 4, 4 and 2.
-constexpr WinogradShape kFewTiles = square(1, 2, 14, 10);
+/// 16 tiles of 10 blocks of output channels, which are divided into groups: of 4, 4 and 2, or of 2.
+WinogradShape few_tiles(std::int64_t block) { return square(block, 1, 2, 14, 10); }
 
-TEST(Winograd, DividesTheOutputChannelsIfThereAreFewTiles) {
-  EXPECT_EQ(plan_winograd(kFewTiles, WinogradFilters::forward, 1).parts, 1);
-  EXPECT_EQ(plan_winograd(kFewTiles, WinogradFilters::forward, 3).parts, 3);
-  expect_matches({.shape = kFewTiles, .bias = true});
+TEST_P(WinogradConvolution, DividesTheOutputChannelsIfThereAreFewTiles) {
+  EXPECT_EQ(plan_winograd(few_tiles(GetParam()), WinogradFilters::forward, 1).parts, 1);
+  EXPECT_EQ(plan_winograd(few_tiles(GetParam()), WinogradFilters::forward, 3).parts, 3);
+  expect_matches({.shape = few_tiles(GetParam()), .bias = true});
 }
 
-TEST(Winograd, GivesTheSameBitsWithTransformedFilters) {
-  if (!has_avx512()) {
-    GTEST_SKIP() << "this processor has no AVX-512";
-  }
-  const Case c{.shape = kFewTiles};
+TEST_P(WinogradConvolution, GivesTheSameBitsWithTransformedFilters) {
+  const Case c{.shape = few_tiles(GetParam())};
   Inputs inputs(c.shape);
   test::for_teams([&](ThreadTeam& team) {
     SCOPED_TRACE(team.size());
     const std::vector<float> right = computed(team, c, inputs);
     Inputs transformed = inputs;
-    transformed.filters.resize(at(winograd_filter_floats(c.shape.in_blocks, c.shape.out_blocks)));
-    transform_winograd_filters(team, c.shape.in_blocks, c.shape.out_blocks, inputs.filters.data(),
-                               transformed.filters.data());
+    const WinogradFilterShape filters{
+        .block = c.shape.block, .in_blocks = c.shape.in_blocks, .out_blocks = c.shape.out_blocks};
+    transformed.filters.resize(at(winograd_filter_floats(filters)));
+    transform_winograd_filters(team, filters, inputs.filters.data(), transformed.filters.data());
     EXPECT_EQ(
         computed(team, {.shape = c.shape, .order = WinogradFilters::transformed}, transformed),
         right);
   });
 }
 
-TEST(Winograd, CountsTheProductsOfWholeTiles) {
-  EXPECT_EQ(plan_winograd(square(32, 2, 7, 4), WinogradFilters::forward, 1).multiply_adds,
-            36 * 32 * 4 * 32 * 64);
+TEST_P(WinogradConvolution, CountsTheProductsOfWholeTiles) {
+  const std::int64_t block = GetParam();
+  EXPECT_EQ(plan_winograd(square(block, 32, 2, 7, 4), WinogradFilters::forward, 1).multiply_adds,
+            (2 * block) * (4 * block) * 36 * 32 * 4);
 }
 
 }  // namespace

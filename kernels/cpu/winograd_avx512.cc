@@ -1,0 +1,72 @@
+#include "kernels/cpu/winograd_passes.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+// The passes on vectors of AVX-512. Intrinsics, because sums and tiles are arrays of vectors.
+#define BENCH_WINOGRAD_TARGET avx512
+#define BENCH_TARGET __attribute__((target("avx512f")))
+#define BENCH_TARGET_INLINE BENCH_TARGET __attribute__((always_inline)) inline
+
+namespace bench::cpu::avx512 {
+namespace {
+
+using Vector = __m512;
+/// The floats of a vector: the channels of a block.
+constexpr std::int64_t kLanes = 16;
+constexpr int kMostVectors = winograd_vectors(kLanes);
+/// The gradient's matrix product in registers: input channels times vectors of output channels.
+constexpr int kGradientRows = 4;
+constexpr int kGradientVectors = 4;
+
+BENCH_TARGET_INLINE Vector load(const float* from) { return _mm512_loadu_ps(from); }
+BENCH_TARGET_INLINE void store(float* to, Vector a) { _mm512_storeu_ps(to, a); }
+BENCH_TARGET_INLINE Vector zeros() { return _mm512_setzero_ps(); }
+BENCH_TARGET_INLINE Vector all(float value) { return _mm512_set1_ps(value); }
+BENCH_TARGET_INLINE Vector add(Vector a, Vector b) { return _mm512_add_ps(a, b); }
+BENCH_TARGET_INLINE Vector sub(Vector a, Vector b) { return _mm512_sub_ps(a, b); }
+BENCH_TARGET_INLINE Vector mul(Vector a, Vector b) { return _mm512_mul_ps(a, b); }
+/// c + a * b and c - a * b.
+BENCH_TARGET_INLINE Vector mul_add(Vector a, Vector b, Vector c) {
+  return _mm512_fmadd_ps(a, b, c);
+}
+BENCH_TARGET_INLINE Vector neg_mul_add(Vector a, Vector b, Vector c) {
+  return _mm512_fnmadd_ps(a, b, c);
+}
+/// If one of them is NaN: b.
+// With a mask: GCC 12 warns about the plain forms.
+constexpr __mmask16 kAllLanes = 0xFFFF;
+BENCH_TARGET_INLINE Vector larger(Vector a, Vector b) {
+  return _mm512_mask_max_ps(b, kAllLanes, a, b);
+}
+BENCH_TARGET_INLINE Vector smaller(Vector a, Vector b) {
+  return _mm512_mask_min_ps(b, kAllLanes, a, b);
+}
+
+}  // namespace
+}  // namespace bench::cpu::avx512
+
+#include "kernels/cpu/winograd_transforms-inl.h"
+// Uses the transforms.
+#include "kernels/cpu/winograd_passes-inl.h"
+// Uses the passes.
+#include "kernels/cpu/winograd_gradient_passes-inl.h"
+
+#undef BENCH_WINOGRAD_TARGET
+#undef BENCH_TARGET
+#undef BENCH_TARGET_INLINE
+
+namespace bench::cpu {
+
+extern const WinogradPasses avx512::kWinogradPasses{.transform_filters = avx512::transform_filters,
+                                                    .convolve_group = avx512::convolve_group,
+                                                    .transform_tile = avx512::transform_tile,
+                                                    .add_products = avx512::add_products,
+                                                    .write_filters = avx512::write_filters};
+
+}  // namespace bench::cpu
+#endif
