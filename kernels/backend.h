@@ -68,6 +68,8 @@ class Kernel {
   /// candidate allows it. `workspace` has the candidate's workspace_bytes and is 64-byte aligned.
   virtual void launch(Stream& stream, std::span<const TensorView> inputs,
                       std::span<const TensorView> outputs, void* workspace) = 0;
+  /// The rows that the last launch wrote to a sparse gradient: distinct, in ascending order.
+  [[nodiscard]] virtual std::span<const std::int32_t> written_rows() const { return {}; }
 };
 
 /// One way to run a node: the layouts that it reads and writes, and its estimated cost.
@@ -193,6 +195,8 @@ class Backend {
   /// Throws InternalError for an element type that the backend does not update.
   virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                                     std::vector<OptimizerSegment> segments) = 0;
+  /// Returns true if its optimizers accept OptimizerMemory::sparse. Requires shares_host_memory().
+  [[nodiscard]] virtual bool supports_sparse_gradients() const { return false; }
   virtual std::unique_ptr<Stream> make_stream() = 0;
   /// A stream with priority over make_stream()'s, if the device supports priorities.
   virtual std::unique_ptr<Stream> make_urgent_stream() { return make_stream(); }

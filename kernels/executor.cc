@@ -413,6 +413,12 @@ DType Executor::trained_dtype() const { return state_->trained_dtype(); }
 
 const std::vector<OptimizerSegment>& Executor::segments() const { return state_->segments; }
 
+std::span<const std::int32_t> Executor::sparse_rows(std::size_t segment) const {
+  const auto& step = state_->plan.lowered.trained[segment].sparse_step;
+  check(step.has_value(), "executor: the gradient is not sparse");
+  return state_->bound.steps()[*step].kernel->written_rows();
+}
+
 const std::string& Executor::segment_name(std::size_t segment) const {
   return state_->trained_variable(segment).name;
 }

@@ -172,6 +172,9 @@ class Executor {
   [[nodiscard]] TensorView copies();
   [[nodiscard]] DType trained_dtype() const;
   [[nodiscard]] const std::vector<OptimizerSegment>& segments() const;
+  /// The rows of a sparse gradient that the last run wrote: distinct, in ascending order. All
+  /// others are 0. The index is that of the segment in segments(), where sparse ones are last.
+  [[nodiscard]] std::span<const std::int32_t> sparse_rows(std::size_t segment) const;
   /// The trained variable of that index in segments().
   [[nodiscard]] const std::string& segment_name(std::size_t segment) const;
   /// Copies memory of the device that is laid out like this variable, such as its part of an

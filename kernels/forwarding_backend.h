@@ -70,6 +70,9 @@ class ForwardingBackend : public Backend {
   [[nodiscard]] bool shares_host_memory() const override { return inner_.shares_host_memory(); }
   [[nodiscard]] bool reaches(const void* memory) override { return inner_.reaches(memory); }
   [[nodiscard]] MemoryTraits memory_traits() const override { return inner_.memory_traits(); }
+  [[nodiscard]] bool supports_sparse_gradients() const override {
+    return shares_host_memory() && inner_.supports_sparse_gradients();
+  }
   [[nodiscard]] bool narrow_filter_gradients() const override {
     return inner_.narrow_filter_gradients();
   }

@@ -128,6 +128,9 @@ struct OptimizerSegment {
   std::size_t offset = 0;
   std::size_t count = 0;
   bool decayed = true;
+  /// The elements of a row if the gradient is sparse: all rows are 0 except SparseGradient::rows.
+  /// 0 if it is dense.
+  std::size_t sparse_row = 0;
   /// A 16-bit copy of the segment's variables, which every update refreshes: rounded to nearest,
   /// ties to even.
   struct Copy {
@@ -139,6 +142,14 @@ struct OptimizerSegment {
   std::vector<Copy> copies = {};
 };
 
+/// A tower's sparse gradient of a segment.
+struct SparseGradient {
+  /// Distinct, in ascending order.
+  std::span<const std::int32_t> rows = {};
+  /// The tower's whole gradients.
+  const void* gradients = nullptr;
+};
+
 /// The buffers of an update, in the device's memory.
 struct OptimizerMemory {
   void* variables = nullptr;
@@ -147,6 +158,9 @@ struct OptimizerMemory {
   /// `variables`.
   const void* decaying = nullptr;
   std::span<void* const> slots = {};
+  /// All towers' sparse gradients, which are added: of the first sparse segment, of the second and
+  /// so on. Requires SgdRule and no decay. Empty if no segment is sparse.
+  std::span<const SparseGradient> sparse = {};
   /// May be null if no segment has a copy.
   void* copies = nullptr;
 };

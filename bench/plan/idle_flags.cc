@@ -221,6 +221,11 @@ std::string unless_sent_in_16_bits(const Asked& asked) {
              : fmt::format("with --variable_update={}: it needs replicated", update);
 }
 
+std::string unless_gradients_are_sparse(const Asked& asked) {
+  const std::string idle = unless_training(asked);
+  return idle.empty() ? why_gradients_are_dense(asked.settings) : idle;
+}
+
 /// For flags that decide which gradients are added together, which packing all gradients replaces.
 std::string unless_gradients_stay_apart(const Asked& asked) {
   if (const std::string idle = unless_sums_are_everywhere(asked); !idle.empty()) {
@@ -372,6 +377,7 @@ constexpr std::array kRules = {
     Rule{"adam_epsilon", unless_adam},
     Rule{"gradient_clip", unless_training},
     Rule{"weight_decay", unless_training},
+    Rule{"sparse_to_dense_grads", unless_gradients_are_sparse},
     Rule{"fp16_loss_scale", unless_16_bits},
     Rule{"fp16_enable_auto_loss_scale", unless_16_bits},
     Rule{"fp16_inc_loss_scale_every_n", unless_auto_loss_scale},

@@ -8,6 +8,7 @@
 #include "models/passes/gradient_sums.h"
 #include "models/passes/mixed_precision.h"
 #include "models/passes/normalize_where_read.h"
+#include "models/passes/sparse_gradients.h"
 
 namespace bench {
 namespace {
@@ -71,7 +72,10 @@ Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph 
       settings.execution.format != DataFormat::nchw) {
     graph = normalize_where_read(graph, supports);
   }
-  return sum_gradients_where_read(graph, supports);
+  graph = sum_gradients_where_read(graph, supports);
+  const bool sparse = !settings.execution.dense_gradients && backend.supports_sparse_gradients() &&
+                      why_gradients_are_dense(settings).empty();
+  return sparse ? mark_sparse_gradients(graph) : graph;
 }
 
 QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend& backend,

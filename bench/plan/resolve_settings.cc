@@ -234,6 +234,7 @@ Execution read_execution(const Flags& flags) {
           .deterministic = flags.deterministic,
           .micro_batch = flags.micro_batch,
           .winograd = flags.winograd,
+          .dense_gradients = flags.sparse_to_dense_grads,
           .warmup = plan_warmup({.num_warmup_batches = flags.num_warmup_batches,
                                  .autotune_threshold = flags.autotune_threshold,
                                  .batch_group_size = flags.batch_group_size}),

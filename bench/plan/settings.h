@@ -109,6 +109,8 @@ struct EventSettings {
   /// 0: none.
   std::int64_t every_steps = 0;
   [[nodiscard]] bool asked() const { return verbosity > 0 && every_steps > 0; }
+  /// Events have histograms of the gradients.
+  [[nodiscard]] bool with_gradients() const { return asked() && verbosity > 1; }
 };
 
 /// Settings of the step lines.
@@ -249,6 +251,8 @@ struct Execution {
   std::optional<std::int64_t> micro_batch = {};
   /// Convolutions on a CPU may use Winograd's algorithm.
   bool winograd = true;
+  /// Gradients of embedding tables are never sparse.
+  bool dense_gradients = false;
   /// The type of the input slots; with u8 the device normalizes the images.
   SlotType slots = SlotType::f32;
 
@@ -358,6 +362,10 @@ RunSettings of_tower(RunSettings settings, int tower);
 /// The settings of the run's strategy, once the run's type is resolved. The L2 term is in every
 /// tower's loss, so the decay is summed if gradients are summed.
 StrategySettings strategy_settings(const RunSettings& settings);
+
+/// Why the gradients of embedding tables are dense in training, as in "with --staged_vars"; empty
+/// if they can be sparse.
+std::string why_gradients_are_dense(const RunSettings& settings);
 
 /// The factor by which an update multiplies the reduced gradients.
 double gradient_scale(const Workload& workload);

@@ -192,6 +192,21 @@ double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
   return std::max(arithmetic_seconds(row, ceiling), memory_seconds(row, ceiling));
 }
 
+namespace {
+
+/// The elements that an update of all variables changes.
+std::size_t updated_elements(const Executor& executor) {
+  std::size_t elements = 0;
+  for (std::size_t i = 0; i < executor.segments().size(); ++i) {
+    const OptimizerSegment& segment = executor.segments()[i];
+    elements += segment.sparse_row > 0 ? executor.sparse_rows(i).size() * segment.sparse_row
+                                       : segment.count;
+  }
+  return elements;
+}
+
+}  // namespace
+
 Profile make_profile(const Executor& executor, const KernelTimes& times, double step_seconds,
                      const RunSettings& settings) {
   const Workload& workload = settings.workload;
@@ -221,7 +236,7 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
     const bool holds_exchange = meet && exchange == 0;
     const bool updates_all = !meet || all_reduces(workload);
     const OptimizerSettings& optimizer = workload.optimizer;
-    const std::size_t elements = executor.memory().gradients / size_of(optimizer.dtype);
+    const std::size_t elements = updated_elements(executor);
     profile.rows.push_back(
         {.name = "all variables",
          .op = holds_exchange ? "exchange and optimizer" : "optimizer",

@@ -9,7 +9,6 @@
 namespace bench {
 namespace {
 
-constexpr std::int64_t kWithGradients = 2;
 constexpr std::int64_t kWithVariables = 3;
 
 }  // namespace
@@ -58,7 +57,7 @@ void EventLog::record(Towers& towers, const CompletedStep& step, double loss_sca
     summary.scalar("global_step/sec", static_cast<double>(step.steps - last_step_) /
                                           std::chrono::duration<double>(now - *last_time_).count());
   }
-  if (settings_.outputs.events.verbosity >= kWithGradients) {
+  if (settings_.outputs.events.with_gradients()) {
     add_gradients(tower, loss_scale, summary);
   }
   try {

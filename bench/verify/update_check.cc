@@ -53,10 +53,33 @@ struct Samples {
   std::vector<double> added = {};
 };
 
+/// Elements of variables with sparse gradients that are sampled too: one of each row that a tower
+/// wrote. By the variable's name.
+using RowSamples = std::map<std::string, std::vector<std::size_t>>;
+
+RowSamples row_samples(Towers& towers) {
+  RowSamples samples;
+  for (int number = 0; number < towers.size(); ++number) {
+    const Executor& executor = towers[number].executor();
+    for (std::size_t i = 0; i < executor.segments().size(); ++i) {
+      const std::size_t row = executor.segments()[i].sparse_row;
+      if (row == 0) {
+        continue;
+      }
+      for (const std::int32_t id : executor.sparse_rows(i)) {
+        const auto at = static_cast<std::size_t>(id);
+        samples[executor.segment_name(i)].push_back(at * row + at % row);
+      }
+    }
+  }
+  return samples;
+}
+
 /// Calls take(element) for the samples of a variable's tensor.
 template <class Take>
 void for_each_sample(const OptimizerRule& rule, const Variable& variable,
-                     std::span<const float> tensor, const Take& take) {
+                     std::span<const float> tensor, std::span<const std::size_t> rows,
+                     const Take& take) {
   // An odd distance, so that samples are on different channels.
   std::size_t stride = tensor.size() / kElements | 1U;
   if (std::holds_alternative<LarsRule>(rule) && variable.decayed()) {
@@ -70,6 +93,14 @@ void for_each_sample(const OptimizerRule& rule, const Variable& variable,
   for (std::size_t i = 0; i < tensor.size(); i += stride) {
     take(static_cast<double>(tensor[i]));
   }
+  for (const std::size_t i : rows) {
+    take(static_cast<double>(tensor[i]));
+  }
+}
+
+std::span<const std::size_t> rows_of(const RowSamples& rows, const std::string& variable) {
+  const auto found = rows.find(variable);
+  return found == rows.end() ? std::span<const std::size_t>() : found->second;
 }
 
 float rounded(float value, DType dtype) {
@@ -78,7 +109,7 @@ float rounded(float value, DType dtype) {
 
 /// The samples of one tower, with the gradients as it sends them.
 Samples take_samples(Executor& executor, const InitialValues& values,
-                     const StrategySettings& settings) {
+                     const StrategySettings& settings, const RowSamples& row_samples) {
   const OptimizerRule& rule = settings.optimizer.rule;
   Samples samples;
   std::vector<float> gradient;
@@ -88,14 +119,15 @@ Samples take_samples(Executor& executor, const InitialValues& values,
     }
     const std::string& name = executor.graph().value(variable.value).name;
     const std::size_t offset = samples.variables.size();
-    for_each_sample(rule, variable, values.at(name),
+    const std::span<const std::size_t> rows = rows_of(row_samples, name);
+    for_each_sample(rule, variable, values.at(name), rows,
                     [&](double w) { samples.variables.push_back(w); });
     gradient = executor.read_gradient(name, std::move(gradient));
     if (settings.sums.narrow) {
       std::transform(gradient.begin(), gradient.end(), gradient.begin(),
                      [&](float g) { return rounded(g, *settings.sums.narrow); });
     }
-    for_each_sample(rule, variable, gradient, [&](double g) {
+    for_each_sample(rule, variable, gradient, rows, [&](double g) {
       samples.gradients.push_back(g);
       samples.added.push_back(g);
     });
@@ -270,8 +302,8 @@ void update(Tower& tower, UpdateStrategy& strategy, const StrategySettings& sett
 
 /// The difference between a tower's variables and the wanted ones, as a fraction of what was added
 /// up.
-double difference_of(Executor& executor, const OptimizerRule& rule, std::span<const double> wanted,
-                     std::span<const double> added) {
+double difference_of(Executor& executor, const OptimizerRule& rule, const RowSamples& row_samples,
+                     std::span<const double> wanted, std::span<const double> added) {
   double largest = 0;
   std::size_t i = 0;
   std::vector<float> updated;
@@ -281,7 +313,7 @@ double difference_of(Executor& executor, const OptimizerRule& rule, std::span<co
     }
     const std::string& name = executor.graph().value(variable.value).name;
     updated = executor.read_variable(name, std::move(updated));
-    for_each_sample(rule, variable, updated, [&](double w) {
+    for_each_sample(rule, variable, updated, rows_of(row_samples, name), [&](double w) {
       const double difference = std::abs(w - wanted[i]);
       const double bound = largest * added[i];
       // A NaN stays and does not count as small.
@@ -302,9 +334,11 @@ double largest_update_difference(Towers& towers, const StrategySettings& setting
   const auto count = static_cast<std::size_t>(towers.size());
   const Updates updates = updates_of(settings);
   std::vector<Samples> samples(count);
+  const RowSamples rows = row_samples(towers);
   towers.run([&](int number) {
     Tower& tower = towers[number];
-    samples[static_cast<std::size_t>(number)] = take_samples(tower.executor(), values, settings);
+    samples[static_cast<std::size_t>(number)] =
+        take_samples(tower.executor(), values, settings, rows);
     if (count > 1) {
       // A lone tower has them from the previous check.
       tower.write_variables(values);
@@ -323,8 +357,8 @@ double largest_update_difference(Towers& towers, const StrategySettings& setting
         joined ? std::span<const Samples>(step) : std::span(samples).subspan(place, 1);
     const Course course = reference_course(used, settings.optimizer, updates);
     const std::vector<double> added = magnitudes(used, settings.optimizer, updates, course);
-    differences[place] =
-        difference_of(towers[number].executor(), settings.optimizer.rule, course.back(), added);
+    differences[place] = difference_of(towers[number].executor(), settings.optimizer.rule, rows,
+                                       course.back(), added);
   });
   // A NaN counts as the largest.
   return *std::max_element(differences.begin(), differences.end(), [](double a, double b) {

@@ -85,6 +85,36 @@ void swap_short_rows(ThreadTeam& team, const SwapAxes& args) {
   });
 }
 
+/// Sets dtable to 0.
+void clear(ThreadTeam& team, const EmbeddingBackward& args) {
+  if (args.written == nullptr || args.written->dtable != args.dtable) {
+    zero_bytes(team, args.dtable, bytes_of(args.rows * args.columns, DType::f32));
+    return;
+  }
+  const std::vector<std::int32_t>& ids = args.written->ids;
+  const std::size_t row_bytes = bytes_of(args.columns, DType::f32);
+  team.for_ranges(static_cast<std::int64_t>(ids.size()),
+                  row_grain(static_cast<std::int64_t>(row_bytes)), [&](Range range) {
+                    for (std::int64_t i = range.begin; i < range.end; ++i) {
+                      std::memset(args.dtable + ids[static_cast<std::size_t>(i)] * args.columns, 0,
+                                  row_bytes);
+                    }
+                  });
+}
+
+/// Records the distinct ids. `order` sorts them.
+void record_written(const EmbeddingBackward& args, std::span<const std::int32_t> order) {
+  WrittenRows& written = *args.written;
+  written.dtable = args.dtable;
+  written.ids.clear();
+  written.ids.reserve(order.size());
+  for (const std::int32_t place : order) {
+    if (written.ids.empty() || written.ids.back() != args.ids[place]) {
+      written.ids.push_back(args.ids[place]);
+    }
+  }
+}
+
 }  // namespace
 
 void embedding(ThreadTeam& team, const Embedding& args) {
@@ -103,13 +133,16 @@ void embedding(ThreadTeam& team, const Embedding& args) {
 void embedding_backward(ThreadTeam& team, const EmbeddingBackward& args) {
   const std::int32_t* const ids = args.ids;
   check_ids({ids, static_cast<std::size_t>(args.count)}, args.rows);
-  zero_bytes(team, args.dtable, bytes_of(args.rows * args.columns, DType::f32));
+  clear(team, args);
   const std::span order(args.order, static_cast<std::size_t>(args.count));
   std::iota(order.begin(), order.end(), 0);
   // The places of an id follow one another, and one thread sums all of them.
   std::sort(order.begin(), order.end(), [ids](std::int32_t a, std::int32_t b) {
     return ids[a] != ids[b] ? ids[a] < ids[b] : a < b;
   });
+  if (args.written != nullptr) {
+    record_written(args, order);
+  }
   const auto id_at = [&](std::int64_t i) { return ids[order[static_cast<std::size_t>(i)]]; };
   const auto begins_id = [&](std::int64_t i) {
     return i == 0 || i == args.count || id_at(i - 1) != id_at(i);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/cpu/thread_team.h"
 #include "models/base/dtype.h"
@@ -20,6 +21,14 @@ struct Embedding {
 };
 void embedding(ThreadTeam& team, const Embedding& args);
 
+/// The rows that the last call wrote to a sparse gradient; all others are 0.
+struct WrittenRows {
+  /// The memory of the gradient; null before the first call.
+  const float* dtable = nullptr;
+  /// Distinct, in ascending order.
+  std::vector<std::int32_t> ids = {};
+};
+
 /// kEmbeddingBackward. Throws DataError for an id outside the table. The result does not depend
 /// on the number of threads. Waits.
 struct EmbeddingBackward {
@@ -33,6 +42,8 @@ struct EmbeddingBackward {
   /// `count` elements of scratch memory.
   std::int32_t* order = nullptr;
   float* dtable = nullptr;
+  /// Null if the gradient is not sparse. Otherwise the same object in each call.
+  WrittenRows* written = nullptr;
 };
 void embedding_backward(ThreadTeam& team, const EmbeddingBackward& args);
 

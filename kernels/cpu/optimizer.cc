@@ -1,6 +1,7 @@
 #include "kernels/cpu/optimizer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -178,18 +179,28 @@ std::int64_t cut(std::int64_t place, std::int64_t count) {
   return place >= count ? count : std::max<std::int64_t>(place, 0) / kTile * kTile;
 }
 
-/// Calls part(number of a segment, begin, count) on the threads for ranges that cover all segments.
+bool is_sparse(const OptimizerSegment& segment) { return segment.sparse_row > 0; }
+
+/// Elements for a thread, at least.
+constexpr std::int64_t kGrain = 1024;
+
+enum class Segments : std::uint8_t { all, dense };
+/// Calls part(number of a segment, begin, count) on the threads for ranges that cover the segments.
 template <class Part>
-void for_parts(ThreadTeam& team, std::span<const OptimizerSegment> segments, const Part& part) {
+void for_parts(ThreadTeam& team, std::span<const OptimizerSegment> segments, Segments which,
+               const Part& part) {
+  const auto elements_of = [which](const OptimizerSegment& segment) {
+    return which == Segments::all || !is_sparse(segment) ? static_cast<std::int64_t>(segment.count)
+                                                         : 0;
+  };
   std::int64_t count = 0;
   for (const OptimizerSegment& segment : segments) {
-    count += static_cast<std::int64_t>(segment.count);
+    count += elements_of(segment);
   }
-  constexpr std::int64_t kGrain = 1024;
   team.for_ranges(count, kGrain, [&](Range range) {
     std::int64_t first = 0;
     for (const OptimizerSegment& segment : segments) {
-      const auto elements = static_cast<std::int64_t>(segment.count);
+      const std::int64_t elements = elements_of(segment);
       const std::int64_t begin = cut(range.begin - first, elements);
       const std::int64_t end = cut(range.end - first, elements);
       if (begin < end) {
@@ -199,6 +210,77 @@ void for_parts(ThreadTeam& team, std::span<const OptimizerSegment> segments, con
       first += elements;
     }
   });
+}
+
+/// Calls update(begin, count, sums) for the sums of the gradients of `count` elements of a segment.
+template <class Update>
+void for_sums(std::span<const SparseGradient> gradients, std::size_t offset, std::size_t begin,
+              std::size_t count, const Update& update) {
+  const auto at = [&](std::size_t tower, std::size_t place) {
+    return static_cast<const float*>(gradients[tower].gradients) + offset + place;
+  };
+  if (gradients.size() == 1) {
+    update(begin, count, at(0, begin));
+    return;
+  }
+  constexpr std::size_t kMost = 256;
+  std::array<float, kMost> sums{};
+  for (std::size_t i = begin; i < begin + count; i += kMost) {
+    const std::size_t some = std::min(kMost, begin + count - i);
+    std::copy_n(at(0, i), some, sums.begin());
+    for (std::size_t tower = 1; tower < gradients.size(); ++tower) {
+      const float* const more = at(tower, i);
+      for (std::size_t j = 0; j < some; ++j) {
+        sums[j] += more[j];
+      }
+    }
+    update(i, some, sums.data());
+  }
+}
+
+/// The distinct rows of all towers; `joined` may hold them.
+std::span<const std::int32_t> rows_of(std::span<const SparseGradient> gradients,
+                                      std::vector<std::int32_t>& joined) {
+  if (gradients.size() == 1) {
+    return gradients[0].rows;
+  }
+  joined.clear();
+  for (const SparseGradient& gradient : gradients) {
+    joined.insert(joined.end(), gradient.rows.begin(), gradient.rows.end());
+  }
+  std::ranges::sort(joined);
+  joined.erase(std::unique(joined.begin(), joined.end()), joined.end());
+  return joined;
+}
+
+/// Calls update(number of a segment, begin, count, sums) on the threads, for the written rows of
+/// all sparse segments.
+template <class Update>
+void for_rows(ThreadTeam& team, std::span<const OptimizerSegment> segments,
+              std::span<const SparseGradient> gradients, std::vector<std::int32_t>& joined,
+              const Update& update) {
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(segments, is_sparse));
+  const std::size_t towers = count == 0 ? 0 : gradients.size() / count;
+  for (std::size_t number = 0; number < segments.size(); ++number) {
+    const OptimizerSegment& segment = segments[number];
+    if (!is_sparse(segment)) {
+      continue;
+    }
+    const std::span<const SparseGradient> added = gradients.first(towers);
+    gradients = gradients.subspan(towers);
+    const std::span<const std::int32_t> rows = rows_of(added, joined);
+    const std::int64_t grain =
+        std::max<std::int64_t>(kGrain / static_cast<std::int64_t>(segment.sparse_row), 1);
+    team.for_ranges(std::ssize(rows), grain, [&](Range range) {
+      for (std::int64_t i = range.begin; i < range.end; ++i) {
+        const auto row = static_cast<std::size_t>(rows[static_cast<std::size_t>(i)]);
+        for_sums(added, segment.offset, row * segment.sparse_row, segment.sparse_row,
+                 [&](std::size_t begin, std::size_t some, const float* sums) {
+                   update(number, begin, some, sums);
+                 });
+      }
+    });
+  }
 }
 
 }  // namespace
@@ -250,6 +332,15 @@ void OptimizerKernel::find_trust_ratios(ThreadTeam& team, const LarsRule& rule,
   }
 }
 
+void OptimizerKernel::check_sparse(const OptimizerMemory& memory) const {
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(segments_, is_sparse));
+  check(count == 0
+            ? memory.sparse.empty()
+            : !memory.sparse.empty() && memory.sparse.size() % count == 0 &&
+                  std::holds_alternative<SgdRule>(settings_.rule) && settings_.weight_decay == 0,
+        "optimizer: the gradients cannot be sparse");
+}
+
 void OptimizerKernel::update(ThreadTeam& team, const OptimizerMemory& memory,
                              const UpdateScalars& scalars) {
   check_slots(settings_.rule, memory.slots.size());
@@ -257,17 +348,19 @@ void OptimizerKernel::update(ThreadTeam& team, const OptimizerMemory& memory,
             std::all_of(segments_.begin(), segments_.end(),
                         [](const OptimizerSegment& segment) { return segment.copies.empty(); }),
         "optimizer: the memory for the copies is missing");
+  check_sparse(memory);
   const void* const decaying = memory.decaying == nullptr ? memory.variables : memory.decaying;
   if (const auto* const lars = std::get_if<LarsRule>(&settings_.rule)) {
     find_trust_ratios(team, *lars, static_cast<const float*>(decaying),
                       static_cast<const float*>(memory.gradients), scalars.gradient_scale);
   }
-  const auto update = [&](std::size_t number, std::size_t begin, std::size_t count) {
+  const auto update = [&](std::size_t number, std::size_t begin, std::size_t count,
+                          const float* gradients) {
     const OptimizerSegment& segment = segments_[number];
     const std::size_t place = segment.offset + begin;
     OptimizerRun run{.count = count,
                      .variables = static_cast<float*>(memory.variables) + place,
-                     .gradients = static_cast<const float*>(memory.gradients) + place,
+                     .gradients = gradients,
                      .decaying = static_cast<const float*>(decaying) + place,
                      .slots = memory.slots,
                      .offset = place,
@@ -283,33 +376,35 @@ void OptimizerKernel::update(ThreadTeam& team, const OptimizerMemory& memory,
       of_segment.learning_rate *= rate_factors_[number];
     }
     std::visit([&](const auto& rule) { apply(rule, run, of_segment); }, settings_.rule);
-    return run.variables;
-  };
-  for_parts(team, segments_, [&](std::size_t number, std::size_t begin, std::size_t count) {
-    const OptimizerSegment& segment = segments_[number];
-    // Few enough elements that copies find them in the nearest caches.
-    constexpr std::size_t kFew = 4 * TileOrder::kMaxElements;
-    const std::size_t most = segment.copies.empty() ? count : kFew;
-    for (std::size_t i = begin; i < begin + count; i += most) {
-      const std::size_t some = std::min(most, begin + count - i);
-      const float* const variables = update(number, i, some);
-      for (std::size_t c = 0; c < segment.copies.size(); ++c) {
-        copiers_[number][c].copy(
-            variables, i, some,
-            static_cast<std::uint16_t*>(memory.copies) + segment.copies[c].offset);
-      }
+    for (std::size_t c = 0; c < segment.copies.size(); ++c) {
+      copiers_[number][c].copy(
+          run.variables, begin, count,
+          static_cast<std::uint16_t*>(memory.copies) + segment.copies[c].offset);
     }
-  });
+  };
+  for_rows(team, segments_, memory.sparse, rows_, update);
+  for_parts(team, segments_, Segments::dense,
+            [&](std::size_t number, std::size_t begin, std::size_t count) {
+              const OptimizerSegment& segment = segments_[number];
+              // Few enough elements that copies find them in the nearest caches.
+              constexpr std::size_t kFew = 4 * TileOrder::kMaxElements;
+              const std::size_t most = segment.copies.empty() ? count : kFew;
+              for (std::size_t i = begin; i < begin + count; i += most) {
+                update(number, i, std::min(most, begin + count - i),
+                       static_cast<const float*>(memory.gradients) + segment.offset + i);
+              }
+            });
 }
 
 void OptimizerKernel::reset(ThreadTeam& team, std::span<void* const> slots) const {
   check_slots(settings_.rule, slots.size());
   for (std::size_t slot = 0; slot < slots.size(); ++slot) {
     const auto first = static_cast<float>(row_of(settings_.rule).first_values[slot]);
-    for_parts(team, segments_, [&](std::size_t number, std::size_t begin, std::size_t count) {
-      std::fill_n(static_cast<float*>(slots[slot]) + segments_[number].offset + begin, count,
-                  first);
-    });
+    for_parts(team, segments_, Segments::all,
+              [&](std::size_t number, std::size_t begin, std::size_t count) {
+                std::fill_n(static_cast<float*>(slots[slot]) + segments_[number].offset + begin,
+                            count, first);
+              });
   }
 }
 

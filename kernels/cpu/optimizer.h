@@ -33,6 +33,8 @@ class OptimizerKernel {
     double gradients = 0;
   };
 
+  /// Throws InternalError if the settings do not allow the sparse gradients.
+  void check_sparse(const OptimizerMemory& memory) const;
   /// Writes rate_factors_. The result does not depend on the number of threads.
   void find_trust_ratios(ThreadTeam& team, const LarsRule& rule, const float* variables,
                          const float* gradients, double gradient_scale);
@@ -44,6 +46,8 @@ class OptimizerKernel {
   /// Only for LARS: the parts of all segments that decay, and each segment's factor of the rate.
   std::vector<NormPart> norm_parts_;
   std::vector<double> rate_factors_;
+  /// The rows of a sparse gradient of several towers; a member, because a step must not allocate.
+  std::vector<std::int32_t> rows_;
 };
 
 }  // namespace bench::cpu

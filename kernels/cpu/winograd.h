@@ -31,8 +31,7 @@ enum class WinogradFilters : std::uint8_t {
   /// [out_blocks][in_blocks][3][3][block in][block out].
   forward,
   /// [in_blocks][out_blocks][3][3][block in][block out], and rotated by half a turn: the filters of
-  /// the
-  /// convolution whose data gradient this is.
+  /// the convolution whose data gradient this is.
   backward_data,
   /// [36][out_blocks][block * in_blocks][block out]: written by transform_winograd_filters().
   transformed,

@@ -11,6 +11,35 @@ Layout row_major_of(const Graph& graph, ValueId value) {
   return row_major(graph.shape(value).rank());
 }
 
+void backward(cpu::ThreadTeam& team, cpu::EmbeddingBackward args, const LaunchTensors& tensors,
+              cpu::WrittenRows* written) {
+  args.dy = tensors.in(0);
+  args.ids = tensors.inputs[1].as<const std::int32_t>();
+  args.order = static_cast<std::int32_t*>(tensors.workspace);
+  args.dtable = tensors.floats_out(0);
+  args.written = written;
+  cpu::embedding_backward(team, args);
+}
+
+/// Writes a sparse gradient.
+class SparseBackward final : public Kernel {
+ public:
+  SparseBackward(cpu::ThreadTeam& team, const cpu::EmbeddingBackward& problem)
+      : team_(team), problem_(problem) {}
+
+  void launch(Stream& /*stream*/, std::span<const TensorView> inputs,
+              std::span<const TensorView> outputs, void* workspace) override {
+    backward(team_, problem_, {.inputs = inputs, .outputs = outputs, .workspace = workspace},
+             &written_);
+  }
+  [[nodiscard]] std::span<const std::int32_t> written_rows() const override { return written_.ids; }
+
+ private:
+  cpu::ThreadTeam& team_;
+  cpu::EmbeddingBackward problem_;
+  cpu::WrittenRows written_;
+};
+
 }  // namespace
 
 std::vector<Candidate> embedding(Context& context, const Graph& graph, const Node& node,
@@ -42,13 +71,14 @@ std::vector<Candidate> embedding_backward(Context& context, const Graph& graph, 
       vector_candidate(context, graph, node,
                        {row_major_of(graph, node.inputs[0]), row_major_of(graph, node.inputs[1])},
                        {row_major(2)}, [problem](const Launch& launch) {
-                         cpu::EmbeddingBackward args = problem;
-                         args.dy = launch.in(0);
-                         args.ids = launch.inputs[1].as<const std::int32_t>();
-                         args.order = static_cast<std::int32_t*>(launch.workspace);
-                         args.dtable = launch.floats_out(0);
-                         cpu::embedding_backward(launch.team, args);
+                         backward(launch.team, problem, launch, /*written=*/nullptr);
                        });
+  if (node.attributes.as<EmbeddingBackwardAttributes>().sparse) {
+    candidate.implementation = "sparse:highway";
+    candidate.make = [&team = context.team, problem] {
+      return std::make_unique<SparseBackward>(team, problem);
+    };
+  }
   candidate.workspace_bytes = static_cast<std::size_t>(problem.count) * sizeof(std::int32_t);
   return {candidate};
 }

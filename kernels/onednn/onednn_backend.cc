@@ -175,6 +175,7 @@ class OnednnBackend final : public Backend {
     return memory_seconds(context_, 4 * bytes);
   }
 
+  [[nodiscard]] bool supports_sparse_gradients() const override { return true; }
   std::unique_ptr<Optimizer> make_optimizer(const OptimizerSettings& settings,
                                             std::vector<OptimizerSegment> segments) override {
     return std::make_unique<VectorOptimizer>(team_, settings, std::move(segments));

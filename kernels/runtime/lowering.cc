@@ -7,6 +7,7 @@
 
 #include "models/base/errors.h"
 #include "models/ir/op.h"
+#include "models/ops/embedding.h"
 
 namespace bench {
 namespace {
@@ -224,8 +225,30 @@ class Lowering {
       trained.final_step = last[trained.gradient];
       trained.copies = copies_of_trained_[trained.variable];
     }
+    find_sparse();
     std::stable_sort(lowered_.trained.begin(), lowered_.trained.end(),
-                     [](const auto& a, const auto& b) { return a.final_step < b.final_step; });
+                     [](const auto& a, const auto& b) {
+                       return std::pair(a.sparse_step.has_value(), a.final_step) <
+                              std::pair(b.sparse_step.has_value(), b.final_step);
+                     });
+  }
+
+  /// Finds the steps that write sparse gradients.
+  void find_sparse() {
+    for (std::size_t s = 0; s < lowered_.steps.size(); ++s) {
+      const Step& step = lowered_.steps[s];
+      if (step.op != kEmbeddingBackward.name ||
+          !step.attributes.as<EmbeddingBackwardAttributes>().sparse) {
+        continue;
+      }
+      const auto written =
+          std::ranges::find(lowered_.trained, step.outputs[0], &LoweredGraph::Trained::gradient);
+      check(written != lowered_.trained.end() &&
+                std::ranges::all_of(written->copies,
+                                    [](const auto& copy) { return copy.order.same(); }),
+            fmt::format("lowering: {} cannot write a sparse gradient", step.name));
+      written->sparse_step = s;
+    }
   }
 
   /// A new value shares its variable's memory if the kernel can overwrite it and nothing reads the

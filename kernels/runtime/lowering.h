@@ -52,13 +52,15 @@ struct LoweredGraph {
   /// The buffer in which each value is produced (or held), by ValueId.
   std::vector<std::size_t> buffer_of;
   /// One per trainable variable with a gradient: the buffers of both, in one layout. Ordered by
-  /// when the gradients become final.
+  /// when the gradients become final; those of sparse gradients come last.
   struct Trained {
     std::size_t variable = 0;
     std::size_t gradient = 0;
     bool decayed = true;
     /// The last step that reads or writes the gradient.
     std::size_t final_step = 0;
+    /// The step that writes the gradient if it is sparse (EmbeddingBackwardAttributes).
+    std::optional<std::size_t> sparse_step = {};
     /// A 16-bit copy of the variable.
     struct Copy {
       std::size_t buffer = 0;

@@ -98,6 +98,9 @@ std::vector<OptimizerSegment> optimizer_segments(const Plan& plan) {
     segment.offset = plan.memory.offsets[trained.variable] / size_of(dtype);
     segment.count = variable.bytes / size_of(dtype);
     segment.decayed = trained.decayed;
+    if (trained.sparse_step) {
+      segment.sparse_row = static_cast<std::size_t>(variable.type.shape[1]);
+    }
     for (const auto& copy : trained.copies) {
       const DType narrow = plan.lowered.buffers[copy.buffer].type.dtype;
       segment.copies.push_back({.offset = plan.memory.offsets[copy.buffer] / size_of(narrow),

@@ -27,8 +27,15 @@ void Poison::for_each_guard(const F& f) const {
 }
 
 void Poison::spread(Stream& stream) const {
-  for (const TensorView region : {bound_.gradients(), bound_.activations(), bound_.workspace()}) {
+  for (const TensorView region : {bound_.activations(), bound_.workspace()}) {
     stream.fill(region.data, kPoison, region.bytes);
+  }
+  for (const LoweredGraph::Trained& trained : plan_.lowered.trained) {
+    // A sparse gradient keeps its zeros.
+    if (!trained.sparse_step) {
+      const TensorView gradient = bound_.view(trained.gradient);
+      stream.fill(gradient.data, kPoison, gradient.bytes);
+    }
   }
   for_each_guard([&](const Buffer& /*buffer*/, std::byte* guard) {
     stream.fill(guard, kGuardPattern, kGuardBytes);

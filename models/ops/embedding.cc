@@ -1,5 +1,6 @@
 #include "models/ops/embedding.h"
 
+#include <algorithm>
 #include <ostream>
 #include <vector>
 
@@ -32,7 +33,7 @@ std::vector<ValueId> gradient(GradientContext& context) {
   const ValueId table = context.node.inputs[0];
   const ValueId ids = context.node.inputs[1];
   return {context.graph.add_node(kEmbeddingBackward, context.node.name + "/backward",
-                                 EmbeddingBackwardAttributes{context.graph.shape(table)[0]},
+                                 EmbeddingBackwardAttributes{.rows = context.graph.shape(table)[0]},
                                  {context.output_gradients[0], ids})[0],
           {}};
 }
@@ -59,10 +60,23 @@ std::vector<TensorType> infer_backward(const OpContext& context) {
   return {{.dtype = accumulation_type(dy.dtype), .shape = {rows, columns}}};
 }
 
+/// A sparse gradient: reads dy, and writes rows twice: those of the last run and the new ones.
+std::int64_t bytes_backward(const Graph& graph, const Node& node) {
+  const TensorType& dtable = graph.type(node.outputs[0]);
+  const std::int64_t read =
+      bytes_of(graph.type(node.inputs[0])) + bytes_of(graph.type(node.inputs[1]));
+  if (!node.attributes.as<EmbeddingBackwardAttributes>().sparse) {
+    return read + bytes_of(dtable);
+  }
+  const std::int64_t rows = std::min(graph.shape(node.inputs[1]).elements(), dtable.shape[0]);
+  const std::int64_t written = rows * dtable.shape[1];
+  return read + 2 * written * static_cast<std::int64_t>(size_of(dtable.dtype));
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const EmbeddingBackwardAttributes& attributes) {
-  return out << attributes.rows << " rows";
+  return out << attributes.rows << (attributes.sparse ? " rows, sparse" : " rows");
 }
 
 const OpDef kEmbedding{.name = "embedding",
@@ -71,7 +85,9 @@ const OpDef kEmbedding{.name = "embedding",
                        .bytes = bytes,
                        .keeps_width = true,
                        .keeps_sign = true};
-const OpDef kEmbeddingBackward{
-    .name = "embedding_backward", .infer = infer_backward, .keeps_width = true};
+const OpDef kEmbeddingBackward{.name = "embedding_backward",
+                               .infer = infer_backward,
+                               .bytes = bytes_backward,
+                               .keeps_width = true};
 
 }  // namespace bench

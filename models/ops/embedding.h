@@ -13,6 +13,9 @@ extern const OpDef kEmbedding;
 struct EmbeddingBackwardAttributes {
   /// V.
   std::int64_t rows = 0;
+  /// Nothing but this node writes dtable's memory between two runs. So it need not set rows to 0
+  /// that are 0 already.
+  bool sparse = false;
   bool operator==(const EmbeddingBackwardAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const EmbeddingBackwardAttributes& attributes);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "variable_mgmt/gradients/sparse_gradients.h"
+
 namespace bench {
 namespace {
 
@@ -29,6 +31,11 @@ std::vector<FlatPiece> bytes_of(const std::vector<SumPiece>& pieces) {
     bytes.push_back(piece.bytes);
   }
   return bytes;
+}
+
+std::vector<OptimizerSegment> dense_of(const Tower& tower) {
+  const auto dense = dense_segments(tower.executor().segments());
+  return {dense.begin(), dense.end()};
 }
 
 /// True if small gradients can be packed.
@@ -67,7 +74,7 @@ GradientSums::GradientSums(Tower& tower, Collective& collective, int number,
       sent_(settings.narrow.value_or(dtype_)),
       overlap_(settings.overlap),
       nccl_timeout_(settings.nccl_timeout),
-      pieces_(sum_pieces(tower.executor().segments(), dtype_, settings)),
+      pieces_(sum_pieces(dense_of(tower), dtype_, settings)),
       narrow_(settings.narrow ? std::make_unique<NarrowGradients>(tower, sent_, bytes_of(pieces_))
                               : nullptr),
       member_(collective.join(number, tower.backend(), tower.stream())) {

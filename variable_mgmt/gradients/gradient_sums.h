@@ -60,7 +60,8 @@ struct SumTimes {
   std::vector<Piece> pieces = {};
 };
 
-/// One tower's part in adding the gradients of all towers in place. Use it on the tower's thread.
+/// One tower's part in adding the dense gradients of all towers in place. Use it on the tower's
+/// thread.
 class GradientSums {
  public:
   GradientSums(Tower& tower, Collective& collective, int number, const SumSettings& settings);

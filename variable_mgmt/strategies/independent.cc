@@ -1,3 +1,4 @@
+#include "variable_mgmt/gradients/sparse_gradients.h"
 #include "variable_mgmt/strategies/own_strategies.h"
 #include "variable_mgmt/strategies/range_optimizer.h"
 
@@ -17,7 +18,7 @@ class Independent final : public UpdateStrategy {
     if (automatic_) {
       optimizer_.judge(executor.gradients().data);
     }
-    optimizer_.launch(executor.variables().data, executor.gradients().data);
+    optimizer_.launch(executor.variables().data, executor.gradients().data, sparse_.gather());
     tower_.fetch_state();
   }
   void reset() override { optimizer_.reset(); }
@@ -28,6 +29,7 @@ class Independent final : public UpdateStrategy {
  private:
   Tower& tower_;
   RangeOptimizer optimizer_;
+  SparseGradients sparse_{tower_};
   /// True if the loss scale requires a check of the gradients.
   bool automatic_;
 };

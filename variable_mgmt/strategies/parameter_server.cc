@@ -41,6 +41,7 @@ class ParameterServer final : public UpdateStrategy {
         votes_(context.communicator.votes),
         number_(static_cast<std::size_t>(context.number)),
         automatic_(settings.optimizer.loss_scale.automatic) {
+    check(!SparseGradients(tower_).any(), "parameter server: the gradients cannot be sparse");
     gradients_.prepare_to_add();
     if (settings.served) {
       check(!settings.staged && !automatic_, "parameter server: not built for several processes");

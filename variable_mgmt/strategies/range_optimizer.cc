@@ -53,6 +53,17 @@ void RangeOptimizer::launch(void* variables, const void* gradients, const void* 
       tower_.state());
 }
 
+void RangeOptimizer::launch(void* variables, const void* gradients,
+                            std::span<const SparseGradient> sparse) {
+  optimizer_->launch(tower_.stream(),
+                     {.variables = variables,
+                      .gradients = gradients,
+                      .slots = slots_,
+                      .sparse = sparse,
+                      .copies = tower_.executor().copies().data},
+                     tower_.state());
+}
+
 void RangeOptimizer::reset() { optimizer_->reset(tower_.stream(), slots_, tower_.state()); }
 
 std::vector<StateRegion> RangeOptimizer::state_regions() const {

@@ -21,6 +21,8 @@ class RangeOptimizer {
   /// regions of the tower's device.
   void judge(const void* gradients);
   void launch(void* variables, const void* gradients, const void* decaying = nullptr);
+  /// With sparse gradients of one or more towers (OptimizerMemory). The range is the whole region.
+  void launch(void* variables, const void* gradients, std::span<const SparseGradient> sparse);
   void reset();
 
   [[nodiscard]] std::vector<StateRegion> state_regions() const;

@@ -2,7 +2,9 @@
 #include <iterator>
 #include <optional>
 
+#include "models/base/errors.h"
 #include "variable_mgmt/collectives/nccl_collective.h"
+#include "variable_mgmt/gradients/sparse_gradients.h"
 #include "variable_mgmt/strategies/late_gradients.h"
 #include "variable_mgmt/strategies/own_strategies.h"
 #include "variable_mgmt/strategies/range_optimizer.h"
@@ -18,7 +20,11 @@ class Replicated final : public UpdateStrategy {
       : tower_(context.tower),
         sums_(context.tower, *context.communicator.collective, context.number, settings.sums),
         optimizer_(context.tower, settings.optimizer, whole_range(context.tower.executor())),
+        sparse_(context.tower, context.communicator.barrier, context.communicator.sparse,
+                context.number),
         automatic_(settings.optimizer.loss_scale.automatic) {
+    check(!sparse_.any() || (!settings.relaxed && !settings.remote && !automatic_),
+          "replicated: the gradients cannot be sparse");
     if (settings.relaxed) {
       late_.emplace(tower_);
     }
@@ -33,6 +39,8 @@ class Replicated final : public UpdateStrategy {
     const TensorView gradients = tower_.executor().gradients();
     const auto begin = std::chrono::steady_clock::now();
     sums_.finish_step();
+    const std::span<const SparseGradient> sparse =
+        sparse_.any() ? sparse_.gather() : std::span<const SparseGradient>();
     exchanged_ = std::chrono::steady_clock::now() - begin;
     if (automatic_) {
       optimizer_.judge(gradients.data);
@@ -43,7 +51,10 @@ class Replicated final : public UpdateStrategy {
       optimizer_.launch(variables, late_->gradients(), late_->variables());
       late_->renew();
     } else {
-      optimizer_.launch(variables, gradients.data);
+      optimizer_.launch(variables, gradients.data, sparse);
+    }
+    if (sparse_.any()) {
+      sparse_.release();
     }
     tower_.fetch_state();
   }
@@ -79,6 +90,7 @@ class Replicated final : public UpdateStrategy {
   Tower& tower_;
   GradientSums sums_;
   RangeOptimizer optimizer_;
+  SparseGradients sparse_;
   std::chrono::nanoseconds exchanged_{};
   bool automatic_;
   /// Used if the sums of the previous step are applied.
@@ -111,7 +123,7 @@ std::unique_ptr<UpdateStrategy> make_replicated(const TowerContext& context,
 
 std::vector<StrategyMemory> replicated_memory(std::span<const OptimizerSegment> segments,
                                               int towers, const StrategySettings& settings) {
-  const std::size_t elements = end_of(segments);
+  const std::size_t elements = end_of(dense_segments(segments));
   std::vector<StrategyMemory> memory = independent_memory(segments, towers, settings);
   for (StrategyMemory& each : memory) {
     each.computing += settings.relaxed ? late_gradients_bytes(elements, settings) : 0;

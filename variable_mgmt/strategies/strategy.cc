@@ -19,6 +19,7 @@ TowerCommunicator::TowerCommunicator(int towers, const SumSettings& sums, World*
       world(processes),
       gradients(towers),
       variables(towers),
+      sparse(static_cast<std::size_t>(towers)),
       votes(static_cast<std::size_t>(towers)) {
   std::vector<std::string> names;
   for (int tower = 0; tower < towers; ++tower) {

@@ -11,6 +11,7 @@
 
 #include "variable_mgmt/gradients/gradient_sums.h"
 #include "variable_mgmt/gradients/shared_region.h"
+#include "variable_mgmt/gradients/sparse_gradients.h"
 #include "variable_mgmt/servers/protocol.h"
 #include "variable_mgmt/towers/barrier.h"
 #include "variable_mgmt/towers/tower.h"
@@ -116,6 +117,7 @@ struct TowerCommunicator {
   std::unique_ptr<Collective> collective;
   SharedRegion::Peers gradients;
   SharedRegion::Peers variables;
+  SparseGradients::Towers sparse;
   /// Each tower's vote on the current step.
   std::vector<std::int32_t> votes;
 };

@@ -25,6 +25,8 @@ struct Trained {
   /// The mean over the towers, of each step.
   std::vector<double> losses;
   std::map<std::string, std::vector<float>> variables;
+  /// The variables with sparse gradients.
+  int sparse = 0;
 };
 
 Trained train(std::vector<std::string> flags, int towers, int batch, int steps) {
@@ -64,6 +66,9 @@ Trained train(std::vector<std::string> flags, int towers, int batch, int steps) 
     const std::string& name = first.executor().graph().value(variable.value).name;
     trained.variables[name] = first.executor().read_variable(name);
   }
+  trained.sparse = static_cast<int>(
+      std::ranges::count_if(first.executor().segments(),
+                            [](const OptimizerSegment& each) { return each.sparse_row > 0; }));
   return trained;
 }
 
@@ -108,6 +113,25 @@ TEST(CollaborativeFiltering, TrainsOnTwoTowersAsOnOneWithTheJoinedBatch) {
   const Trained untrained = train({"--model=ncf"}, 1, 4, 0);
   for (const auto& [name, values] : one.variables) {
     EXPECT_NE(values, untrained.variables.at(name)) << name;
+  }
+}
+
+TEST(CollaborativeFiltering, TrainsOnTwoTowersAsOnOneWithSparseGradients) {
+  const bool has_bf16 = static_cast<bool>(
+      computes_in(*make_onednn_backend({.processors = {0}, .pin = false}), DType::bf16));
+  for (const std::string type : {"f32", "bf16"}) {
+    if (type == "bf16" && !has_bf16) {
+      continue;
+    }
+    const std::vector<std::string> flags{"--model=ncf", "--weight_decay=0", "--gradient_clip=1e-3",
+                                         "--dtype=" + type};
+    const Trained sparse = expect_two_towers_train_as_one(flags);
+    EXPECT_EQ(sparse.sparse, 2);
+    std::vector<std::string> dense_flags = flags;
+    dense_flags.emplace_back("--sparse_to_dense_grads");
+    const Trained dense = train(dense_flags, 1, 4, 3);
+    EXPECT_EQ(dense.sparse, 0);
+    EXPECT_EQ(dense.variables, sparse.variables);
   }
 }
 

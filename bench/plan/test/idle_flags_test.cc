@@ -53,6 +53,25 @@ TEST(IdleFlags, IncludeWinogradWhereItCannotRun) {
               ElementsAre("--winograd: no effect with --dtype=int8"));
 }
 
+TEST(IdleFlags, IncludeDenseGradientsWhereNoneIsSparse) {
+  const auto idle_of = [](std::vector<std::string_view> arguments) {
+    arguments.insert(arguments.begin(), {"--model=ncf", "--sparse_to_dense_grads"});
+    return idle(arguments);
+  };
+  EXPECT_THAT(idle_of({"--weight_decay=0"}), IsEmpty());
+  EXPECT_THAT(idle_of({"--weight_decay=0", "--num_gpus=2", "--variable_update=replicated"}),
+              IsEmpty());
+  const std::string notice = "--sparse_to_dense_grads: no effect ";
+  EXPECT_THAT(idle_of({}),
+              ElementsAre(notice + "without --weight_decay=0: the decay changes all rows"));
+  EXPECT_THAT(idle_of({"--weight_decay=0", "--optimizer=adam"}),
+              ElementsAre(notice + "with --optimizer=adam, which updates all rows"));
+  EXPECT_THAT(idle_of({"--weight_decay=0", "--num_gpus=2"}),
+              ElementsAre(notice + "with --variable_update=parameter_server on several devices"));
+  EXPECT_THAT(idle({"--model=lenet", "--sparse_to_dense_grads"}),
+              ElementsAre(notice + "with --model=lenet, which has no embedding table"));
+}
+
 TEST(IdleFlags, IncludeThoseOfUnusedLearningRates) {
   EXPECT_THAT(idle({"--resnet_base_lr=1", "--model=resnet50"}), IsEmpty());
   EXPECT_THAT(idle({"--resnet_base_lr=1", "--model=lenet"}),

@@ -11,9 +11,12 @@
 #include "kernels/reference/reference_backend.h"
 #include "models/ir/op.h"
 #include "models/ops/conv2d.h"
+#include "models/ops/embedding.h"
+#include "models/ops/loss.h"
 #include "models/ops/spatial_mean.h"
 #include "models/passes/backward.h"
 #include "models/passes/mixed_precision.h"
+#include "models/passes/sparse_gradients.h"
 
 namespace bench {
 namespace {
@@ -41,11 +44,25 @@ Graph two_convolutions(DType dtype) {
       is_half(dtype) ? mixed_precision(graph, dtype, Weights16::cast) : std::move(graph), "loss");
 }
 
+using Alter = std::function<void(StepState&)>;
+/// A backend fault: the optimizers do something other than requested.
+struct Fault {
+  std::function<void(OptimizerSettings&)> settings = [](OptimizerSettings&) {};
+  Alter scalars = [](StepState&) {};
+  bool resets = true;
+  bool copies = true;
+  /// Updates all rows of sparse gradients, including the last.
+  bool rows = true;
+};
+
 class AlteredOptimizer final : public Optimizer {
  public:
-  using Alter = std::function<void(StepState&)>;
-  AlteredOptimizer(std::unique_ptr<Optimizer> inner, Alter alter, bool resets, bool copies)
-      : inner_(std::move(inner)), alter_(std::move(alter)), resets_(resets), copies_(copies) {}
+  AlteredOptimizer(std::unique_ptr<Optimizer> inner, const Fault& fault)
+      : inner_(std::move(inner)),
+        alter_(fault.scalars),
+        resets_(fault.resets),
+        copies_(fault.copies),
+        rows_(fault.rows) {}
   void reset(Stream& stream, std::span<void* const> slots, StepState* state) override {
     if (resets_) {
       inner_->reset(stream, slots, state);
@@ -59,6 +76,11 @@ class AlteredOptimizer final : public Optimizer {
     alter_(altered);
     OptimizerMemory own = memory;
     own.copies = copies_ ? memory.copies : elsewhere_.data();
+    std::vector<SparseGradient> sparse(memory.sparse.begin(), memory.sparse.end());
+    for (SparseGradient& gradient : sparse) {
+      gradient.rows = gradient.rows.first(gradient.rows.size() - (rows_ ? 0 : 1));
+    }
+    own.sparse = sparse;
     inner_->launch(stream, own, &altered);
     *state = altered;
   }
@@ -68,15 +90,8 @@ class AlteredOptimizer final : public Optimizer {
   Alter alter_;
   bool resets_;
   bool copies_;
+  bool rows_;
   std::vector<std::uint16_t> elsewhere_ = std::vector<std::uint16_t>(1024);
-};
-
-/// A backend fault: the optimizers do something other than requested.
-struct Fault {
-  std::function<void(OptimizerSettings&)> settings = [](OptimizerSettings&) {};
-  AlteredOptimizer::Alter scalars = [](StepState&) {};
-  bool resets = true;
-  bool copies = true;
 };
 
 class FaultyBackend final : public ForwardingBackend {
@@ -87,8 +102,7 @@ class FaultyBackend final : public ForwardingBackend {
     OptimizerSettings own = settings;
     fault_.settings(own);
     return std::make_unique<AlteredOptimizer>(
-        ForwardingBackend::make_optimizer(own, std::move(segments)), fault_.scalars, fault_.resets,
-        fault_.copies);
+        ForwardingBackend::make_optimizer(own, std::move(segments)), fault_);
   }
 
  private:
@@ -116,6 +130,56 @@ double difference(Backend& inner, const OptimizerSettings& settings, const Fault
   }
   towers.first().run(images.data(), nullptr, 0);
   return largest_update_difference(towers, {.optimizer = settings}, /*joined=*/true, values);
+}
+
+/// Four classes of what is read from a table of 5000 rows, whose gradient is sparse.
+Graph sparse_table() {
+  Graph graph;
+  const ValueId ids = graph.add_input("ids", {.dtype = DType::s32, .shape = {8}});
+  const ValueId labels = graph.add_input("labels", {.dtype = DType::s32, .shape = {8}});
+  const ValueId table =
+      graph.add_variable("table", {.dtype = DType::f32, .shape = {5000, 4}}, VariableRole::weight,
+                         {.kind = Initializer::Kind::normal, .stddev = 0.1});
+  const ValueId logits = graph.add_node(kEmbedding, "read", {}, {table, ids})[0];
+  graph.set_output("loss", graph.add_node(kSoftmaxCrossEntropy, "loss",
+                                          SoftmaxCrossEntropyAttributes{}, {logits, labels})[0]);
+  return mark_sparse_gradients(add_backward(graph, "loss"));
+}
+
+double sparse_difference(const Fault& fault, int count) {
+  std::vector<std::unique_ptr<Backend>> inner(static_cast<std::size_t>(count));
+  std::vector<std::unique_ptr<Backend>> backends(inner.size());
+  const Graph graph = sparse_table();
+  const InitialValues values = initial_values(graph, 1);
+  const OptimizerSettings settings{.rule = SgdRule{}};
+  TowerThreads threads(count);
+  Towers towers(threads, [&](int number, TowerCommunicator& communicator) {
+    const auto at = static_cast<std::size_t>(number);
+    inner[at] = make_onednn_backend({.processors = {0}, .pin = false});
+    backends[at] = std::make_unique<FaultyBackend>(*inner[at], fault);
+    TowerWithUpdate made{
+        .tower = std::make_unique<Tower>(graph, *backends[at], ExecutorOptions{}, values),
+        .update = nullptr};
+    made.update = find_strategy("replicated")
+                      .make({.tower = *made.tower, .number = number, .communicator = communicator},
+                            {.optimizer = settings});
+    return made;
+  });
+  towers.run([&](int number) {
+    const std::vector<std::int32_t> labels{0, 1, 2, 3, 0, 1, 2, 3};
+    const std::vector<std::int32_t> ids{7, 0, 4999, 7, 3, 3000, 21, 900 + number};
+    towers[number].write_numbers("ids", ids);
+    towers[number].write_numbers("labels", labels);
+    towers[number].executor().run();
+  });
+  return largest_update_difference(towers, {.optimizer = settings}, /*joined=*/true, values);
+}
+
+TEST(UpdateCheck, FindsARowOfASparseGradientThatIsNotUpdated) {
+  for (const int towers : {1, 2}) {
+    EXPECT_LT(sparse_difference({}, towers), kTolerance) << towers;
+    EXPECT_GT(sparse_difference({.rows = false}, towers), 100 * kTolerance) << towers;
+  }
 }
 
 std::vector<OptimizerSettings> all_settings() {

@@ -39,6 +39,33 @@ TEST(EmbeddingBackward, AddsTheRowsOfAnIdThatSpansTheRangesOfSeveralThreads) {
   });
 }
 
+TEST(EmbeddingBackward, ClearsOnlyTheRowsThatItWroteBeforeIfTheGradientIsSparse) {
+  test::for_teams([](ThreadTeam& team) {
+    std::vector<float> dtable(5, -1);
+    WrittenRows written;
+    const auto run = [&](const std::vector<std::int32_t>& ids, const std::vector<float>& dy) {
+      std::vector<std::int32_t> order(ids.size());
+      embedding_backward(team, {.rows = 5,
+                                .columns = 1,
+                                .count = std::ssize(ids),
+                                .dy = dy.data(),
+                                .ids = ids.data(),
+                                .order = order.data(),
+                                .dtable = dtable.data(),
+                                .written = &written});
+    };
+    run({3, 1, 3}, {1, 2, 4});
+    EXPECT_EQ(dtable, (std::vector<float>{0, 2, 0, 5, 0}));
+    dtable[0] = 9;  // It need not be read or written again.
+    run({3, 4}, {8, 16});
+    EXPECT_EQ(dtable, (std::vector<float>{9, 0, 0, 8, 16}));
+    dtable = std::vector<float>(5, -1);
+    written.dtable = nullptr;
+    run({2}, {1});
+    EXPECT_EQ(dtable, (std::vector<float>{0, 0, 1, 0, 0}));
+  });
+}
+
 TEST(Embedding, ReachesTheLastRowOfALargeTable) {
   constexpr std::int64_t kRows = 70000;
   const std::int32_t last = kRows - 1;

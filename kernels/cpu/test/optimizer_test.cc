@@ -230,5 +230,111 @@ TEST(OptimizerKernel, RefusesCopiesWithoutMemory) {
   EXPECT_THROW(kernel.update(team, {}, {}), InternalError);
 }
 
+/// A dense segment of 40 elements between tables, of 50 rows of 300 and of 7 rows of 8.
+std::vector<OptimizerSegment> tables(bool sparse) {
+  constexpr std::size_t kFirst = 50 * std::size_t{300};
+  std::vector<OptimizerSegment> segments{{.offset = 0, .count = kFirst, .copies = {{.offset = 0}}},
+                                         {.offset = kFirst, .count = 40},
+                                         {.offset = kFirst + 40, .count = 56}};
+  if (sparse) {
+    segments[0].sparse_row = 300;
+    segments[2].sparse_row = 8;
+  }
+  return segments;
+}
+
+/// The gradients of a tower: zeros except these rows and the dense segment.
+struct TowerGradients {
+  std::vector<std::int32_t> first;
+  std::vector<std::int32_t> second;
+  std::vector<float> gradients;
+
+  TowerGradients(std::vector<std::int32_t> in_first, std::vector<std::int32_t> in_second, int seed)
+      : first(std::move(in_first)), second(std::move(in_second)) {
+    const std::vector<OptimizerSegment> segments = tables(/*sparse=*/true);
+    const std::vector<float> values = random_floats(15096, seed);
+    gradients.resize(values.size());
+    const auto take = [&](std::size_t begin, std::size_t count) {
+      std::copy_n(values.data() + begin, count, gradients.data() + begin);
+    };
+    take(segments[1].offset, segments[1].count);
+    for (const std::int32_t row : first) {
+      take(static_cast<std::size_t>(row) * 300, 300);
+    }
+    for (const std::int32_t row : second) {
+      take(segments[2].offset + static_cast<std::size_t>(row) * 8, 8);
+    }
+  }
+};
+
+TEST(OptimizerKernel, UpdatesTheRowsOfSparseGradientsLikeThoseOfTheirDenseSum) {
+  const OptimizerSettings settings{.rule = SgdRule{}, .clip = 0.5};
+  const UpdateScalars scalars{.learning_rate = 0.25, .gradient_scale = 0.5};
+  const std::array<TowerGradients, 3> towers{TowerGradients({0, 7, 49}, {6}, 1),
+                                             TowerGradients({3, 49}, {0, 6}, 2),
+                                             TowerGradients({7, 20}, {}, 3)};
+  std::vector<float> sum = towers[0].gradients;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    sum[i] += towers[1].gradients[i];
+    sum[i] += towers[2].gradients[i];
+  }
+  const std::vector<float> before = random_floats(static_cast<std::int64_t>(sum.size()), 4);
+  test::for_teams([&](ThreadTeam& team) {
+    std::vector<float> right = before;
+    std::vector<std::uint16_t> right_copies(15000);
+    OptimizerKernel dense(settings, tables(/*sparse=*/false));
+    const auto update_densely = [&](const UpdateScalars& with) {
+      dense.update(
+          team, {.variables = right.data(), .gradients = sum.data(), .copies = right_copies.data()},
+          with);
+    };
+    update_densely({.learning_rate = 0});
+    std::vector<std::uint16_t> copies = right_copies;
+    update_densely(scalars);
+
+    std::vector<float> variables = before;
+    OptimizerKernel kernel(settings, tables(/*sparse=*/true));
+    std::vector<SparseGradient> gradients;
+    for (const auto rows : {&TowerGradients::first, &TowerGradients::second}) {
+      for (const TowerGradients& tower : towers) {
+        gradients.push_back({.rows = tower.*rows, .gradients = tower.gradients.data()});
+      }
+    }
+    kernel.update(team,
+                  {.variables = variables.data(),
+                   .gradients = sum.data(),
+                   .sparse = gradients,
+                   .copies = copies.data()},
+                  scalars);
+    EXPECT_EQ(variables, right);
+    EXPECT_EQ(copies, right_copies);
+    EXPECT_NE(variables, before);
+  });
+}
+
+TEST(OptimizerKernel, RefusesSparseGradientsWithADecayOrAnotherRuleOrWithoutRows) {
+  ThreadTeam team({0}, /*pin=*/false);
+  std::vector<float> variables(15096);
+  std::vector<float> slot(variables.size());
+  std::vector<std::uint16_t> copies(15000);
+  const std::array<SparseGradient, 2> empty{};
+  const auto update = [&](const OptimizerSettings& settings,
+                          std::span<const SparseGradient> sparse) {
+    OptimizerKernel kernel(settings, tables(/*sparse=*/true));
+    const std::vector<void*> slots(row_of(settings.rule).slots(), slot.data());
+    kernel.update(team,
+                  {.variables = variables.data(),
+                   .gradients = variables.data(),
+                   .slots = slots,
+                   .sparse = sparse,
+                   .copies = copies.data()},
+                  {});
+  };
+  EXPECT_NO_THROW(update({.rule = SgdRule{}}, empty));
+  EXPECT_THROW(update({.rule = SgdRule{}, .weight_decay = 0.1}, empty), InternalError);
+  EXPECT_THROW(update({.rule = MomentumRule{}}, empty), InternalError);
+  EXPECT_THROW(update({.rule = SgdRule{}}, {}), InternalError);
+}
+
 }  // namespace
 }  // namespace bench::cpu

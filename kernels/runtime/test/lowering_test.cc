@@ -11,7 +11,9 @@
 #include "kernels/runtime/test/two_layouts.h"
 #include "models/ir/op.h"
 #include "models/ops/activation.h"
+#include "models/ops/add.h"
 #include "models/ops/cast.h"
+#include "models/ops/embedding.h"
 #include "models/ops/moving_average.h"
 #include "models/ops/pool.h"
 
@@ -62,6 +64,47 @@ TEST(Lowering, PutsAReorderBetweenKernelsThatDisagree) {
   text << lowered;
   EXPECT_THAT(text.str(), HasSubstr("-> (f32[1x1x4x4] b), estimated at 1000.00 ms\n"));
   EXPECT_THAT(text.str(), EndsWith("reorders: 1, estimated at 1000.00 ms of 3000.00 ms\n"));
+}
+
+/// A table with a sparse gradient, and after it a variable with a dense one.
+Graph sparse_and_dense(bool is_gradient) {
+  Graph graph;
+  const TensorType rows{.dtype = DType::f32, .shape = {4, 3}};
+  const ValueId dy = graph.add_input("dy", rows);
+  const ValueId ids = graph.add_input("ids", {.dtype = DType::s32, .shape = {4}});
+  const ValueId table =
+      graph.add_variable("table", {.dtype = DType::f32, .shape = {9, 3}}, VariableRole::weight);
+  const ValueId other = graph.add_variable("other", rows, VariableRole::weight);
+  graph.set_output("read", graph.add_node(kEmbedding, "read", {}, {table, ids})[0]);
+  const ValueId of_table =
+      graph.add_node(kEmbeddingBackward, "back",
+                     EmbeddingBackwardAttributes{.rows = 9, .sparse = true}, {dy, ids})[0];
+  if (is_gradient) {
+    graph.add_gradient(table, of_table);
+  } else {
+    graph.set_output("gradient", of_table);
+  }
+  graph.set_output("sum", graph.add_node(kAdd, "add", {}, {other, dy})[0]);
+  graph.add_gradient(other, relu(graph, "relu", dy));
+  return graph;
+}
+
+TEST(Lowering, PutsSparseGradientsLast) {
+  const Graph graph = sparse_and_dense(/*is_gradient=*/true);
+  TwoLayoutBackend backend;
+  const LoweredGraph lowered = lower(graph, backend, {});
+  ASSERT_EQ(lowered.trained.size(), 2U);
+  EXPECT_EQ(lowered.buffers[lowered.trained[0].variable].name, "other");
+  EXPECT_FALSE(lowered.trained[0].sparse_step.has_value());
+  const std::optional<std::size_t> step = lowered.trained[1].sparse_step;
+  ASSERT_TRUE(step.has_value());
+  EXPECT_EQ(lowered.steps[*step].op, "embedding_backward");
+}
+
+TEST(Lowering, RefusesASparseGradientWithoutAVariable) {
+  const Graph graph = sparse_and_dense(/*is_gradient=*/false);
+  TwoLayoutBackend backend;
+  EXPECT_THROW(lower(graph, backend, {}), InternalError);
 }
 
 // A filter is stored in f32 and used in bf16. The reorder that its reader needs anyway casts it;
@@ -217,7 +260,7 @@ TEST(MemoryLayout, ReusesTheMemoryOfAnInputThatEndsThere) {
   TwoLayoutBackend backend;
   const LoweredGraph lowered = chain(backend);
   const MemoryLayout layout = lay_out_memory(lowered, {lowered.steps[2].outputs[0]}, {});
-  EXPECT_EQ(layout.report.activations, 32 * 32 * sizeof(float));
+  EXPECT_EQ(layout.report.activations, sizeof(float) * 32 * 32);
 }
 
 TEST(MemoryLayout, SparesAnInputThatIsKept) {
@@ -225,7 +268,7 @@ TEST(MemoryLayout, SparesAnInputThatIsKept) {
   const LoweredGraph lowered = chain(backend);
   const std::size_t kept = lowered.steps[0].outputs[0];
   const MemoryLayout layout = lay_out_memory(lowered, {kept, lowered.steps[2].outputs[0]}, {});
-  EXPECT_EQ(layout.report.activations, 2 * 32 * 32 * sizeof(float));
+  EXPECT_EQ(layout.report.activations, sizeof(float) * 2 * 32 * 32);
   EXPECT_NE(layout.offsets[kept], layout.offsets[lowered.steps[1].outputs[0]]);
 }
 
