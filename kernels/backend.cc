@@ -4,6 +4,7 @@
 #include <new>
 #include <ostream>
 
+#include "models/base/errors.h"
 #include "models/ops/conv2d.h"
 
 namespace bench {
@@ -13,6 +14,10 @@ void finish(Stream& stream) noexcept {
     stream.synchronize();
   } catch (...) {  // NOLINT(bugprone-empty-catch)
   }
+}
+
+std::span<const std::int32_t> Kernel::written_rows() const {
+  throw InternalError("kernel: it writes no sparse gradient");
 }
 
 std::ostream& operator<<(std::ostream& out, const Layout& layout) { return out << layout.token(); }

@@ -68,8 +68,9 @@ class Kernel {
   /// candidate allows it. `workspace` has the candidate's workspace_bytes and is 64-byte aligned.
   virtual void launch(Stream& stream, std::span<const TensorView> inputs,
                       std::span<const TensorView> outputs, void* workspace) = 0;
-  /// The rows that the last launch wrote to a sparse gradient: distinct, in ascending order.
-  [[nodiscard]] virtual std::span<const std::int32_t> written_rows() const { return {}; }
+  /// The rows that the last launch wrote to a sparse gradient: distinct, in ascending order. Throws
+  /// InternalError if the kernel writes none.
+  [[nodiscard]] virtual std::span<const std::int32_t> written_rows() const;
 };
 
 /// One way to run a node: the layouts that it reads and writes, and its estimated cost.

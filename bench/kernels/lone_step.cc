@@ -6,6 +6,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
+#include "models/ops/embedding.h"
 
 namespace bench {
 namespace {
@@ -183,7 +184,8 @@ void LoneStep::prepare(std::size_t buffer) {
 
 void LoneStep::fill(const Buffer& buffer, TensorView memory) {
   if (buffer.type.dtype == DType::s32) {
-    return;  // Zero memory means the first class, the first step.
+    fill_ids(buffer, memory);
+    return;  // Otherwise zero memory means the first class, the first step.
   }
   const TensorType floats{.dtype = DType::f32, .shape = buffer.type.shape};
   auto numbers = numbers_around_one(buffer.type.shape.elements());
@@ -193,6 +195,21 @@ void LoneStep::fill(const Buffer& buffer, TensorView memory) {
   const TensorView from = staging_.input(std::as_bytes(std::span(numbers)));
   reorder->launch(*stream_, std::span(&from, 1), std::span(&memory, 1), nullptr);
   stream_->synchronize();
+}
+
+void LoneStep::fill_ids(const Buffer& buffer, TensorView memory) {
+  for (const Node& node : plan_.graph.nodes()) {
+    const bool forward = node.op == &kEmbedding;
+    if ((forward || node.op == &kEmbeddingBackward) && node.inputs[1] == buffer.value &&
+        backend_.shares_host_memory()) {
+      const ValueId table = forward ? node.inputs[0] : node.outputs[0];
+      const std::int64_t rows = plan_.graph.shape(table)[0];
+      const std::span ids(memory.as<std::int32_t>(), memory.bytes / sizeof(std::int32_t));
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        ids[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) % rows);
+      }
+    }
+  }
 }
 
 TensorView LoneStep::allocate(std::size_t buffer) {

@@ -5,6 +5,7 @@
 #include "bench/flags/combinations.h"
 #include "bench/flags/table.h"
 #include "bench/plan/idle_data_flags.h"
+#include "bench/plan/network.h"
 #include "models/base/errors.h"
 
 namespace bench {

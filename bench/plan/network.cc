@@ -1,6 +1,9 @@
 #include "bench/plan/network.h"
 
+#include <algorithm>
+
 #include "models/base/errors.h"
+#include "models/ops/embedding.h"
 #include "models/passes/backward.h"
 #include "models/passes/fuse.h"
 #include "models/passes/fuse_batch_norm.h"
@@ -23,6 +26,43 @@ Graph make_float_graph(const Workload& workload, const Backend& backend, Graph n
   }
   return fuse(network,
               [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
+}
+
+/// Why the gradients of any tables are dense; empty if they can be sparse.
+std::string why_tables_are_dense(const RunSettings& settings) {
+  const Workload& workload = settings.workload;
+  if (settings.execution.device != RunDevice::cpu) {
+    return fmt::format("with --device={}", name_of(settings.execution.device));
+  }
+  if (!std::holds_alternative<SgdRule>(workload.optimizer.rule)) {
+    return fmt::format("with --optimizer={}, which updates all rows",
+                       row_of(workload.optimizer.rule).name);
+  }
+  if (workload.optimizer.weight_decay != 0) {
+    return "without --weight_decay=0: the decay changes all rows";
+  }
+  if (workload.relaxed || workload.staged) {
+    return workload.relaxed ? "with --variable_consistency=relaxed" : "with --staged_vars";
+  }
+  if (workload.loss_scale.automatic && is_half(workload.dtype)) {
+    return "with --fp16_enable_auto_loss_scale";
+  }
+  if (workload.towers > 1 && settings.outputs.events.with_gradients()) {
+    return fmt::format("with --summary_verbosity={} on several devices",
+                       settings.outputs.events.verbosity);
+  }
+  if (workload.processes > 1 || workload.servers > 0) {
+    return "with several processes";
+  }
+  if (workload.towers > 1 && workload.strategy->name != "independent") {
+    if (!all_reduces(workload)) {
+      return fmt::format("with --variable_update={} on several devices", workload.strategy->name);
+    }
+    if (workload.compact) {
+      return "with --compact_gradient_transfer";
+    }
+  }
+  return "";
 }
 
 }  // namespace
@@ -74,8 +114,19 @@ Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph 
   }
   graph = sum_gradients_where_read(graph, supports);
   const bool sparse = !settings.execution.dense_gradients && backend.supports_sparse_gradients() &&
-                      why_gradients_are_dense(settings).empty();
+                      why_tables_are_dense(settings).empty();
   return sparse ? mark_sparse_gradients(graph) : graph;
+}
+
+std::string why_gradients_are_dense(const RunSettings& settings) {
+  Workload workload = settings.workload;
+  workload.num_classes = own_classes(*workload.model, *workload.dataset);
+  const Graph network = build_run_network(workload, 1);
+  const bool has_table =
+      std::ranges::any_of(network.nodes(), [](const Node& node) { return node.op == &kEmbedding; });
+  return has_table
+             ? why_tables_are_dense(settings)
+             : fmt::format("with --model={}, which has no embedding table", workload.model->name);
 }
 
 QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend& backend,

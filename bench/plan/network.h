@@ -20,6 +20,10 @@ Graph build_float_graph(const Workload& workload, const Backend& backend, std::i
 /// gradients when training.
 Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph network);
 
+/// Why the gradients of embedding tables are dense in training, as in "with --staged_vars"; empty
+/// if they can be sparse.
+std::string why_gradients_are_dense(const RunSettings& settings);
+
 /// Builds the network of a --dtype=int8 run for a batch, with these ranges. Throws UsageError with
 /// the reason if the device runs none of its layers in int8.
 QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend& backend,

@@ -118,44 +118,6 @@ StrategySettings strategy_settings(const RunSettings& settings) {
   return result;
 }
 
-std::string why_gradients_are_dense(const RunSettings& settings) {
-  const Workload& workload = settings.workload;
-  if (workload.model->classifies_images()) {
-    return fmt::format("with --model={}, which has no embedding table", workload.model->name);
-  }
-  if (settings.execution.device != RunDevice::cpu) {
-    return fmt::format("with --device={}", name_of(settings.execution.device));
-  }
-  if (!std::holds_alternative<SgdRule>(workload.optimizer.rule)) {
-    return fmt::format("with --optimizer={}, which updates all rows",
-                       row_of(workload.optimizer.rule).name);
-  }
-  if (workload.optimizer.weight_decay != 0) {
-    return "without --weight_decay=0: the decay changes all rows";
-  }
-  if (workload.relaxed || workload.staged) {
-    return workload.relaxed ? "with --variable_consistency=relaxed" : "with --staged_vars";
-  }
-  if (workload.loss_scale.automatic && is_half(workload.dtype)) {
-    return "with --fp16_enable_auto_loss_scale";
-  }
-  if (workload.towers > 1 && settings.outputs.events.with_gradients()) {
-    return fmt::format("with --summary_verbosity={} on several devices",
-                       settings.outputs.events.verbosity);
-  }
-  if (workload.processes > 1 || workload.servers > 0) {
-    return "with several processes";
-  }
-  const bool apart = workload.strategy->name == "independent";
-  if (workload.towers > 1 && !apart && (!all_reduces(workload) || workload.compact)) {
-    return workload.compact && all_reduces(workload)
-               ? "with --compact_gradient_transfer"
-               : fmt::format("with --variable_update={} on several devices",
-                             workload.strategy->name);
-  }
-  return "";
-}
-
 double gradient_scale(const Workload& workload) {
   return workload.reduction == GradientReduction::mean ? 1.0 / workload.towers_of_update() : 1.0;
 }

@@ -363,10 +363,6 @@ RunSettings of_tower(RunSettings settings, int tower);
 /// tower's loss, so the decay is summed if gradients are summed.
 StrategySettings strategy_settings(const RunSettings& settings);
 
-/// Why the gradients of embedding tables are dense in training, as in "with --staged_vars"; empty
-/// if they can be sparse.
-std::string why_gradients_are_dense(const RunSettings& settings);
-
 /// The factor by which an update multiplies the reduced gradients.
 double gradient_scale(const Workload& workload);
 

@@ -194,15 +194,21 @@ double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling) {
 
 namespace {
 
-/// The elements that an update of all variables changes.
-std::size_t updated_elements(const Executor& executor) {
-  std::size_t elements = 0;
+/// Bytes that a tower's update of all variables reads and writes. The rows that several towers
+/// write to sparse gradients are counted as distinct.
+std::size_t bytes_of_update(const Executor& executor, const OptimizerSettings& optimizer,
+                            int towers) {
+  constexpr std::size_t kCopiedBytes = 2;
+  std::size_t bytes = 0;
   for (std::size_t i = 0; i < executor.segments().size(); ++i) {
     const OptimizerSegment& segment = executor.segments()[i];
-    elements += segment.sparse_row > 0 ? executor.sparse_rows(i).size() * segment.sparse_row
-                                       : segment.count;
+    const std::size_t elements = segment.sparse_row == 0
+                                     ? segment.count
+                                     : segment.sparse_row * executor.sparse_rows(i).size() *
+                                           static_cast<std::size_t>(towers);
+    bytes += update_bytes(optimizer, elements) + kCopiedBytes * segment.copies.size() * elements;
   }
-  return elements;
+  return bytes;
 }
 
 }  // namespace
@@ -236,14 +242,13 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
     const bool holds_exchange = meet && exchange == 0;
     const bool updates_all = !meet || all_reduces(workload);
     const OptimizerSettings& optimizer = workload.optimizer;
-    const std::size_t elements = updated_elements(executor);
     profile.rows.push_back(
         {.name = "all variables",
          .op = holds_exchange ? "exchange and optimizer" : "optimizer",
          .implementation = holds_exchange ? std::string(workload.strategy->name) : "one pass",
          .seconds = times.update - exchange,
-         .bytes = updates_all ? static_cast<double>(update_bytes(optimizer, elements) +
-                                                    executor.memory().copies)
+         .bytes = updates_all ? static_cast<double>(bytes_of_update(executor, optimizer,
+                                                                    meet ? workload.towers : 1))
                               : 0});
   }
   return profile;

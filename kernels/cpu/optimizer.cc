@@ -181,7 +181,7 @@ std::int64_t cut(std::int64_t place, std::int64_t count) {
 
 bool is_sparse(const OptimizerSegment& segment) { return segment.sparse_row > 0; }
 
-/// Elements for a thread, at least.
+/// The fewest elements for a thread.
 constexpr std::int64_t kGrain = 1024;
 
 enum class Segments : std::uint8_t { all, dense };

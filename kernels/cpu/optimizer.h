@@ -46,7 +46,7 @@ class OptimizerKernel {
   /// Only for LARS: the parts of all segments that decay, and each segment's factor of the rate.
   std::vector<NormPart> norm_parts_;
   std::vector<double> rate_factors_;
-  /// The rows of a sparse gradient of several towers; a member, because a step must not allocate.
+  /// The rows of a sparse gradient of several towers; a member, so that steps reuse its memory.
   std::vector<std::int32_t> rows_;
 };
 

@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-std::vector<FlatPiece> places_of(const std::vector<OptimizerSegment>& segments, DType dtype) {
+std::vector<FlatPiece> places_of(std::span<const OptimizerSegment> segments, DType dtype) {
   std::vector<FlatPiece> places;
   for (const OptimizerSegment& segment : segments) {
     places.push_back(
@@ -16,7 +16,7 @@ std::vector<FlatPiece> places_of(const std::vector<OptimizerSegment>& segments, 
   return places;
 }
 
-std::vector<Pack> packs_of(const std::vector<OptimizerSegment>& segments, DType dtype,
+std::vector<Pack> packs_of(std::span<const OptimizerSegment> segments, DType dtype,
                            const SumSettings& settings) {
   std::vector<GradientSize> sizes;
   for (const OptimizerSegment& segment : segments) {
@@ -33,18 +33,14 @@ std::vector<FlatPiece> bytes_of(const std::vector<SumPiece>& pieces) {
   return bytes;
 }
 
-std::vector<OptimizerSegment> dense_of(const Tower& tower) {
-  const auto dense = dense_segments(tower.executor().segments());
-  return {dense.begin(), dense.end()};
-}
-
 /// True if small gradients can be packed.
 bool packs_any(const SmallGradients& small) { return small.max_bytes > 0 && small.max_group > 0; }
 
 }  // namespace
 
-std::vector<SumPiece> sum_pieces(const std::vector<OptimizerSegment>& segments, DType dtype,
+std::vector<SumPiece> sum_pieces(std::span<const OptimizerSegment> segments, DType dtype,
                                  const SumSettings& settings) {
+  segments = dense_segments(segments);
   const std::vector<FlatPiece> places = places_of(segments, dtype);
   std::vector<SumPiece> pieces;
   // Only f32 gradients are packed.
@@ -74,7 +70,7 @@ GradientSums::GradientSums(Tower& tower, Collective& collective, int number,
       sent_(settings.narrow.value_or(dtype_)),
       overlap_(settings.overlap),
       nccl_timeout_(settings.nccl_timeout),
-      pieces_(sum_pieces(dense_of(tower), dtype_, settings)),
+      pieces_(sum_pieces(tower.executor().segments(), dtype_, settings)),
       narrow_(settings.narrow ? std::make_unique<NarrowGradients>(tower, sent_, bytes_of(pieces_))
                               : nullptr),
       member_(collective.join(number, tower.backend(), tower.stream())) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,8 @@ struct SumPiece {
   /// All gradients before this index must be final.
   std::size_t ready = 0;
 };
-/// Returns the pieces in the order in which they become final.
-std::vector<SumPiece> sum_pieces(const std::vector<OptimizerSegment>& segments, DType dtype,
+/// Returns the pieces of the dense gradients in the order in which they become final.
+std::vector<SumPiece> sum_pieces(std::span<const OptimizerSegment> segments, DType dtype,
                                  const SumSettings& settings);
 
 /// When gradients became final, and the backward pass ended: times since

@@ -54,7 +54,9 @@ class Replicated final : public UpdateStrategy {
       optimizer_.launch(variables, gradients.data, sparse);
     }
     if (sparse_.any()) {
+      const auto updated = std::chrono::steady_clock::now();
       sparse_.release();
+      exchanged_ += std::chrono::steady_clock::now() - updated;
     }
     tower_.fetch_state();
   }
@@ -102,8 +104,7 @@ std::size_t narrow_bytes(std::span<const OptimizerSegment> segments,
                          const StrategySettings& settings) {
   std::size_t bytes = 0;
   if (settings.sums.narrow) {
-    for (const SumPiece& piece :
-         sum_pieces({segments.begin(), segments.end()}, settings.optimizer.dtype, settings.sums)) {
+    for (const SumPiece& piece : sum_pieces(segments, settings.optimizer.dtype, settings.sums)) {
       bytes += NarrowGradients::bytes(piece.bytes);
     }
   }

@@ -132,6 +132,7 @@ TEST(CollaborativeFiltering, TrainsOnTwoTowersAsOnOneWithSparseGradients) {
     const Trained dense = train(dense_flags, 1, 4, 3);
     EXPECT_EQ(dense.sparse, 0);
     EXPECT_EQ(dense.variables, sparse.variables);
+    EXPECT_EQ(train(flags, 2, 2, 3).variables, train(dense_flags, 2, 2, 3).variables);
   }
 }
 

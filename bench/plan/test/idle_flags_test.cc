@@ -68,8 +68,11 @@ TEST(IdleFlags, IncludeDenseGradientsWhereNoneIsSparse) {
               ElementsAre(notice + "with --optimizer=adam, which updates all rows"));
   EXPECT_THAT(idle_of({"--weight_decay=0", "--num_gpus=2"}),
               ElementsAre(notice + "with --variable_update=parameter_server on several devices"));
-  EXPECT_THAT(idle({"--model=lenet", "--sparse_to_dense_grads"}),
-              ElementsAre(notice + "with --model=lenet, which has no embedding table"));
+  for (const std::string model : {"lenet", "deepspeech2"}) {
+    EXPECT_THAT(
+        idle({"--model=" + model, "--sparse_to_dense_grads", "--weight_decay=0"}),
+        ElementsAre(fmt::format("{}with --model={}, which has no embedding table", notice, model)));
+  }
 }
 
 TEST(IdleFlags, IncludeThoseOfUnusedLearningRates) {

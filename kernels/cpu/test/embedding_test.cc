@@ -39,7 +39,7 @@ TEST(EmbeddingBackward, AddsTheRowsOfAnIdThatSpansTheRangesOfSeveralThreads) {
   });
 }
 
-TEST(EmbeddingBackward, ClearsOnlyTheRowsThatItWroteBeforeIfTheGradientIsSparse) {
+TEST(EmbeddingBackward, ClearsOnlyThePreviousRowsOfASparseGradient) {
   test::for_teams([](ThreadTeam& team) {
     std::vector<float> dtable(5, -1);
     WrittenRows written;

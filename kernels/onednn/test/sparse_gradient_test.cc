@@ -10,7 +10,7 @@
 namespace bench::onednn {
 namespace {
 
-TEST(SparseGradient, IsThatOfTheLastRunWhateverRowsTheOneBeforeWrote) {
+TEST(SparseGradient, ReplacesTheRowsOfThePreviousRun) {
   Graph graph;
   const ValueId dy = graph.add_input("dy", {.dtype = DType::f32, .shape = {3, 2}});
   const ValueId ids = graph.add_input("ids", {.dtype = DType::s32, .shape = {3}});
