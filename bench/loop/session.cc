@@ -102,7 +102,8 @@ class Session {
     const Executor& executor = parts_.towers.first().executor();
     if (settings_.workload.training()) {
       losses_.push_back(executor.scalar("loss"));
-      if (settings_.outputs.lines.loss == ReportedLoss::total) {
+      if (settings_.outputs.lines.loss == ReportedLoss::total &&
+          executor.graph().outputs().contains("l2_loss")) {
         losses_.push_back(executor.scalar("l2_loss"));
       }
     }

@@ -40,12 +40,18 @@ class StepTensors {
   }
 
   /// Adds the sum of two scalar outputs.
-  void add_sum(const std::string& name, const std::string& a, const std::string& b) {
-    const TensorType& type = executor_.graph().type(executor_.graph().output(a));
-    const std::vector<std::byte> first = executor_.read_output(a);
-    const std::vector<std::byte> second = executor_.read_output(b);
-    add(name, type,
-        type.dtype == DType::f64 ? sum<double>(first, second) : sum<float>(first, second));
+  /// The sum of the loss and the L2 term, if there is one.
+  void add_total_loss() {
+    const Graph& graph = executor_.graph();
+    const TensorType& type = graph.type(graph.output("loss"));
+    const std::vector<std::byte> loss = executor_.read_output("loss");
+    if (!graph.outputs().contains("l2_loss")) {
+      add("total_loss", type, loss);
+      return;
+    }
+    const std::vector<std::byte> term = executor_.read_output("l2_loss");
+    add("total_loss", type,
+        type.dtype == DType::f64 ? sum<double>(loss, term) : sum<float>(loss, term));
   }
 
   void add_gradients() {
@@ -113,7 +119,7 @@ void dump_first_step(const Workload& workload, const RunTensorFiles& files, Towe
   step.add_output("logits");
   if (workload.training()) {
     step.add_output("loss");
-    step.add_sum("total_loss", "loss", "l2_loss");
+    step.add_total_loss();
     step.add_gradients();
   }
   files.write_dump(step.tensors());

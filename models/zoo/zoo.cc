@@ -37,6 +37,17 @@ ValueId add_cross_entropy(Graph& graph, const NetworkOptions& options, const Cla
   return graph.add_node(kAdd, "loss_sum", {}, {loss, aux_loss})[0];
 }
 
+void add_l2_loss(Graph& graph, double coefficient) {
+  std::vector<ValueId> decayed;
+  for (const Variable& variable : graph.variables()) {
+    if (variable.decayed()) {
+      decayed.push_back(variable.value);
+    }
+  }
+  graph.set_output("l2_loss", graph.add_node(kL2Loss, "l2_loss", L2LossAttributes{coefficient},
+                                             std::move(decayed))[0]);
+}
+
 }  // namespace
 
 #define BENCH_MODEL(name, printed, dataset, size, batch, classes, rate, build) \
@@ -145,15 +156,9 @@ Graph build_network(const Model& model, const NetworkOptions& options) {
   }
   if (options.training) {
     graph.set_output("loss", loss);
-    std::vector<ValueId> decayed;
-    for (const Variable& variable : graph.variables()) {
-      if (variable.decayed()) {
-        decayed.push_back(variable.value);
-      }
+    if (options.weight_decay != 0) {
+      add_l2_loss(graph, options.weight_decay);
     }
-    graph.set_output("l2_loss",
-                     graph.add_node(kL2Loss, "l2_loss", L2LossAttributes{options.weight_decay},
-                                    std::move(decayed))[0]);
   }
   if (options.accuracies) {
     for (const std::int64_t k : {1, 5}) {

@@ -109,8 +109,8 @@ struct NetworkOptions {
   /// Adds the auxiliary logits' loss; throws UsageError for a model without them. Training only.
   bool aux_head = false;
   double label_smoothing = 0;
-  /// Coefficient of the L2 sum, output l2_loss (training only), which covers weights and, if
-  /// `biases_decay`, biases.
+  /// Coefficient of the L2 sum, output l2_loss (training only; none if 0), which covers weights
+  /// and, if `biases_decay`, biases.
   double weight_decay = 4e-5;
   bool biases_decay = true;
   std::uint64_t seed = 1234;
