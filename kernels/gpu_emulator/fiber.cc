@@ -26,6 +26,19 @@ constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 constexpr std::size_t kStackBytes = std::size_t{64} << 10;
 #endif
 
+class Stacks : public context::protected_fixedsize_stack {
+ public:
+  using context::protected_fixedsize_stack::protected_fixedsize_stack;
+
+  void deallocate(context::stack_context& stack) {
+#ifdef __SANITIZE_ADDRESS__
+    // The last frames are still poisoned, and another thread may map this memory next.
+    ASAN_UNPOISON_MEMORY_REGION(static_cast<const std::byte*>(stack.sp) - stack.size, stack.size);
+#endif
+    context::protected_fixedsize_stack::deallocate(stack);
+  }
+};
+
 }  // namespace
 
 struct Fiber::State {
@@ -67,14 +80,10 @@ Fiber::Fiber() : state_(std::make_unique<State>()) {
 }
 
 Fiber::Fiber(std::function<Fiber&()> body) : state_(std::make_unique<State>()) {
-  context::protected_fixedsize_stack stacks(kStackBytes);
+  Stacks stacks(kStackBytes);
   const context::stack_context stack = stacks.allocate();
   state_->stack_bottom = static_cast<const std::byte*>(stack.sp) - stack.size;
   state_->stack_bytes = stack.size;
-#ifdef __SANITIZE_ADDRESS__
-  // An ended fiber's stack at the same address left its last frames poisoned.
-  ASAN_UNPOISON_MEMORY_REGION(state_->stack_bottom, state_->stack_bytes);
-#endif
 #ifdef __SANITIZE_THREAD__
   state_->sanitizer = __tsan_create_fiber(0);
   state_->owns_sanitizer = true;
