@@ -1,5 +1,6 @@
 #include "kernels/candidates.h"
 
+#include <algorithm>
 #include <array>
 
 #include "models/base/errors.h"
@@ -38,6 +39,12 @@ std::vector<Layout> layouts_of(const Graph& graph, const std::vector<ValueId>& v
     layouts.push_back(rank == 4 ? layout : row_major(rank));
   }
   return layouts;
+}
+
+bool is_read(const Graph& graph, ValueId value) {
+  return std::ranges::any_of(graph.nodes(), [&](const Node& node) {
+    return std::ranges::find(node.inputs, value) != node.inputs.end();
+  });
 }
 
 std::vector<Candidate::Overwrite> overwrites_of_alike(const Graph& graph, const Node& node) {

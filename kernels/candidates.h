@@ -20,6 +20,9 @@ std::vector<Layout> plain_layouts(const Shape& shape, DataFormat format);
 std::vector<Layout> layouts_of(const Graph& graph, const std::vector<ValueId>& values,
                                const Layout& layout);
 
+/// Returns true if a node reads the value.
+bool is_read(const Graph& graph, ValueId value);
+
 /// One candidate per layout: make(layout).
 template <class Make>
 std::vector<Candidate> per_layout(const std::vector<Layout>& layouts, const Make& make) {

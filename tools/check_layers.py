@@ -51,7 +51,7 @@ MAY_INCLUDE = {
     "kernels/gpu_emulator/test/": ("models/base/", "kernels/cuda/device/device_api.h", "kernels/cuda/device/runtime.h",
                                    "kernels/gpu_emulator/", "kernels/cuda/gpu/element.h"),
     "kernels/gpu_emulator/libraries/": SEAM + ("kernels/cuda/", "kernels/gpu_emulator/",
-                                               "kernels/reference/product.h"),
+                                               "kernels/reference/product.h", "kernels/reference/reference_backend.h"),
     "kernels/cases/": ("models/base/", "models/ir/", "models/ops/", "kernels/cases/"),
     "kernels/test/": ("models/", "kernels/"),
     "variable_mgmt/": ("models/", "kernels/", "variable_mgmt/"),

@@ -219,12 +219,6 @@ double rnn_seconds(const Context& context, const Graph& graph, const Node& node,
                   compute_seconds(context, work.multiply_adds, implementation, row_major(3)));
 }
 
-bool is_used(const Graph& graph, ValueId value) {
-  return std::ranges::any_of(graph.nodes(), [&](const Node& node) {
-    return std::ranges::find(node.inputs, value) != node.inputs.end();
-  });
-}
-
 Layout workspace_layout() { return Layout("rnn workspace"); }
 
 /// The time to read the weights in each step; 0 if they fit into L2. oneDNN's GEMM multiplies the
@@ -305,7 +299,7 @@ Support supports_rnn(const Graph& graph, const Node& node) {
 std::vector<Candidate> rnn(Context& context, const Graph& graph, const Node& node,
                            DataFormat /*format*/) {
   std::vector<Candidate> candidates = forward_candidate(context, graph, node, /*training=*/true);
-  if (!is_used(graph, node.outputs[1])) {
+  if (!is_read(graph, node.outputs[1])) {
     const auto inference = forward_candidate(context, graph, node, /*training=*/false);
     candidates.insert(candidates.begin(), inference.begin(), inference.end());
   }

@@ -32,6 +32,11 @@ struct BackendUnderTest {
   /// The backend has no kernels for u8 and s8. Cases with such values are skipped; a case that it
   /// supports nevertheless fails.
   bool lacks_quanta = false;
+  /// Returns true for other cases without a kernel. They are skipped too; a case that the backend
+  /// supports nevertheless fails.
+  std::function<bool(const KernelCase&)> lacks_case = [](const KernelCase& /*one*/) {
+    return false;
+  };
 };
 std::ostream& operator<<(std::ostream& out, const BackendUnderTest& backend);
 

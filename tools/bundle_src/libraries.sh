@@ -44,13 +44,13 @@ take_near() {
   fail "$3 is missing from $2, which contains the other CUDA libraries"
 }
 
-# Libraries that cuDNN and cuBLASLt open only at run time. cuDNN's graph interface needs no others: `ops`, `cnn` and
-# `adv` are for the legacy interface.
+# Libraries that cuDNN and cuBLASLt open only at run time. `adv`, which needs `ops`, is for recurrent layers. Nothing
+# needs `cnn`, which is for the legacy interface.
 take_opened_by_cudnn() {
   opened_cudnn=$(needed_by "$1/lib/libbench_cuda.so" | sed -n 's/^libcudnn\.so[^\t]*\t//p')
   opened_folder=$(dirname "$(readlink -f "$opened_cudnn")")
   opened_major=${opened_cudnn##*.so.}
-  for opened_part in graph heuristic engines_precompiled engines_runtime_compiled; do
+  for opened_part in graph heuristic engines_precompiled engines_runtime_compiled adv ops; do
     take_near "$1" "$opened_folder" "libcudnn_$opened_part.so.$opened_major"
   done
   opened_cuda=$(needed_by "$1/lib/libbench_cuda.so" | sed -n 's/^libcublasLt\.so\.\([0-9]*\)\t.*/\1/p')

@@ -85,8 +85,6 @@ if [ $# -gt 1 ]; then
   run 0 --device=gpu --data_format=NHWC --benchmark_min_time=0.001 --benchmark_filter='^(conv2d_bias|quantize)_?'
   says out '^conv2d_bias/NHWC/manual_time .* GFLOP/s='
   says out 'ERROR OCCURRED: .int8 runs only on the CPU'
-  run 0 rnn --device=gpu --benchmark_filter='gru_reset_after/h512/n1/'
-  says out 'ERROR OCCURRED: .RNN layers run only on the CPU'
   unset BENCH_GPU_LIBRARY
 fi
 

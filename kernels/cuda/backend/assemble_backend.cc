@@ -31,9 +31,11 @@ class CudaBackend final : public Backend {
   explicit CudaBackend(BackendParts parts)
       : convolutions_(std::move(parts.convolutions)),
         products_(std::move(parts.products)),
+        rnn_layers_(std::move(parts.rnn_layers)),
         context_{.device = std::move(parts.device),
                  .convolutions = *convolutions_,
-                 .products = *products_},
+                 .products = *products_,
+                 .rnn_layers = *rnn_layers_},
         index_(parts.index) {
     if (index_ >= 0) {
       check_cuda(cudaSetDevice(index_), "cudaSetDevice");
@@ -158,6 +160,7 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<Convolutions> convolutions_;
   std::unique_ptr<Products> products_;
+  std::unique_ptr<RnnLayers> rnn_layers_;
   Context context_;
   int index_;
 };

@@ -57,6 +57,7 @@ class Provider final : public GpuProvider {
     return assemble_backend({.device = device,
                              .convolutions = libraries_.convolutions(device, options.tf32),
                              .products = libraries_.products(device, options.tf32),
+                             .rnn_layers = libraries_.rnn_layers(device, options.tf32),
                              .index = index});
   }
 

@@ -13,6 +13,7 @@ namespace bench::cuda {
 struct ProviderLibraries {
   std::function<std::unique_ptr<Convolutions>(const DeviceProperties&, bool tf32)> convolutions;
   std::function<std::unique_ptr<Products>(const DeviceProperties&, bool tf32)> products;
+  std::function<std::unique_ptr<RnnLayers>(const DeviceProperties&, bool tf32)> rnn_layers;
   std::string versions;
   /// Throws UsageError if the libraries do not match the versions that bench was built for.
   std::function<void()> check_versions = [] {};

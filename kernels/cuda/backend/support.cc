@@ -26,6 +26,9 @@ std::string why_not(const Context& context, const Graph& graph, const Node& node
       return why;
     }
   }
+  if (std::string why = why_no_rnn(context, graph, node); !why.empty()) {
+    return why;
+  }
   return why_no_layer(context, graph, node);
 }
 

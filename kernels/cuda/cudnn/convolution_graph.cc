@@ -15,20 +15,6 @@ constexpr std::int64_t kAlignment = 16;
 /// Ids of the virtual tensors start here.
 constexpr std::int64_t kFirstVirtualTensor = 10;
 
-cudnnDataType_t data_type(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return CUDNN_DATA_FLOAT;
-    case DType::f16:
-      return CUDNN_DATA_HALF;
-    case DType::bf16:
-      return CUDNN_DATA_BFLOAT16;
-    default:
-      throw InternalError(
-          fmt::format("cudnn: convolutions in {} are not supported", name_of(dtype)));
-  }
-}
-
 /// A tensor except for its extents.
 struct Described {
   std::int64_t id = 0;

@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/cudnn/convolution_graph.h"
 #include "kernels/cuda/cudnn/engine_search.h"
+#include "kernels/cuda/cudnn/handle.h"
 #include "kernels/cuda/device/current_device.h"
 #include "models/base/errors.h"
 
@@ -20,35 +21,6 @@ std::string version_text(std::size_t version) {
   }
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
-
-/// A handle for the current device, created at its first use. Planning for a described device needs
-/// none.
-class Handle {
- public:
-  Handle() = default;
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() {
-    if (handle_ != nullptr) {
-      static_cast<void>(cudnnDestroy(handle_));
-    }
-  }
-
-  cudnnHandle_t get() {
-    if (handle_ == nullptr) {
-      check_cudnn(cudnnCreate(&handle_), "cudnnCreate");
-    }
-    return handle_;
-  }
-  /// The handle, set to the stream for the next execution.
-  cudnnHandle_t on(cudaStream_t stream) {
-    check_cudnn(cudnnSetStream(get(), stream), "cudnnSetStream");
-    return handle_;
-  }
-
- private:
-  cudnnHandle_t handle_ = nullptr;
-};
 
 /// Ids of the tensors that a launch gives a plan.
 std::vector<std::int64_t> tensors_of(const ConvolutionProblem& problem) {

@@ -31,6 +31,19 @@ void check_cudnn(cudnnStatus_t status, std::string_view call) {
   }
 }
 
+cudnnDataType_t data_type(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return CUDNN_DATA_FLOAT;
+    case DType::f16:
+      return CUDNN_DATA_HALF;
+    case DType::bf16:
+      return CUDNN_DATA_BFLOAT16;
+    default:
+      throw InternalError(fmt::format("cudnn: layers in {} are not supported", name_of(dtype)));
+  }
+}
+
 Descriptor::Descriptor(cudnnBackendDescriptorType_t type) : type_(type) {
   check_cudnn(cudnnBackendCreateDescriptor(type, &descriptor_), "cudnnBackendCreateDescriptor");
 }

@@ -8,11 +8,16 @@
 #include <string_view>
 #include <vector>
 
+#include "models/base/dtype.h"
+
 namespace bench::cuda {
 
 /// Throws DeviceError with the call, the status and cuDNN's message unless the status is
 /// CUDNN_STATUS_SUCCESS.
 void check_cudnn(cudnnStatus_t status, std::string_view call);
+
+/// Throws InternalError for a type other than f32, f16 and bf16.
+cudnnDataType_t data_type(DType dtype);
 
 /// One of cuDNN's descriptors: set its attributes, finalise it, then read. Descriptors that were
 /// passed to it may be destroyed before it. Throws DeviceError if cuDNN refuses a call.

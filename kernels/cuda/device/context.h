@@ -8,6 +8,7 @@
 #include "kernels/candidates.h"
 #include "kernels/cuda/backend/convolutions.h"
 #include "kernels/cuda/backend/products.h"
+#include "kernels/cuda/backend/rnn_layers.h"
 #include "kernels/cuda/device/properties.h"
 #include "kernels/cuda/device/runtime.h"
 #include "kernels/cuda/gpu/view.h"
@@ -19,6 +20,7 @@ struct Context {
   DeviceProperties device;
   Convolutions& convolutions;
   Products& products;
+  RnnLayers& rnn_layers;
 };
 
 /// Makes the candidates of a node; each op has a function of its name. The result is empty if the
@@ -51,6 +53,12 @@ std::function<std::unique_ptr<Kernel>()> make_gpu_kernel(std::function<void(cons
 Candidate gpu_candidate(const Context& context, const Graph& graph, const Node& node,
                         std::vector<Layout> inputs, std::vector<Layout> outputs,
                         std::function<void(const Launch&)> body);
+
+/// Rounds up to the alignment of buffers in a workspace.
+constexpr std::size_t aligned(std::size_t bytes) {
+  constexpr std::size_t kAlignment = 256;
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 /// Estimated time of a kernel that moves `bytes` bytes, with its launch.
 double memory_seconds(const Context& context, double bytes);

@@ -17,9 +17,6 @@ namespace {
 
 using Pass = ConvolutionProblem::Pass;
 
-/// The alignment of buffers in a workspace.
-constexpr std::size_t kAlignment = 256;
-
 /// A maker's description of its node, except for the order of the axes.
 struct Layer {
   Pass pass = Pass::forward;
@@ -32,10 +29,6 @@ struct Layer {
   /// Only for a filter gradient.
   std::optional<BatchNormAttributes> prologue = {};
 };
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 /// Zeros after the channels of x, and of the filter or its gradient. Images have three channels,
 /// but cuDNN's fast engines need pixels of 8 or 16 bytes.

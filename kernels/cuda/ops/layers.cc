@@ -61,7 +61,6 @@ std::string why_no_filter_prologue(const Context& context, const Graph& graph, c
 }  // namespace
 
 std::string why_no_layer(const Context& context, const Graph& graph, const Node& node) {
-  constexpr int kFirstWithBfloat16 = 80;
   if (is_convolution(node) && graph.type(node.inputs[0]).dtype == DType::bf16 &&
       context.device.capability < kFirstWithBfloat16) {
     return fmt::format(

@@ -13,12 +13,17 @@ namespace bench::cuda {
 /// epilogue or bias. Empty if it can, and for all other ops.
 std::string why_no_layer(const Context& context, const Graph& graph, const Node& node);
 
+/// The same for the op `rnn` and its backward.
+std::string why_no_rnn(const Context& context, const Graph& graph, const Node& node);
+
 /// The extents of a value of rank 4, as in ConvolutionProblem.
 std::array<std::int64_t, 4> extents_of(const Shape& shape);
 /// The ways to run the problem. Deterministic choices come first: an estimate never chooses another
 /// kind, only timing does.
 std::vector<ConvolutionChoice> convolution_choices(const Context& context,
                                                    const ConvolutionProblem& problem);
+/// The first compute capability on which cuDNN has layers in bf16.
+inline constexpr int kFirstWithBfloat16 = 80;
 /// The relative distance between the estimates of choices, which keeps their order.
 inline constexpr double kNextChoice = 0.01;
 

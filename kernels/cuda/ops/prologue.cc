@@ -8,17 +8,6 @@
 #include "models/ops/conv2d.h"
 
 namespace bench::cuda {
-namespace {
-
-/// The alignment of buffers in a workspace.
-constexpr std::size_t kPrologueAlignment = 256;
-
-std::size_t aligned_for_plan(std::size_t bytes) {
-  return (bytes + kPrologueAlignment - 1) / kPrologueAlignment * kPrologueAlignment;
-}
-
-}  // namespace
-
 PrologueRunner::PrologueRunner(const Graph& graph, const Node& node,
                                const BatchNormAttributes& prologue, int x, const Layout& layout,
                                bool in_plan)
@@ -31,12 +20,12 @@ PrologueRunner::PrologueRunner(const Graph& graph, const Node& node,
       in_plan_(in_plan) {}
 
 std::size_t PrologueRunner::vector_bytes() const {
-  return aligned_for_plan(static_cast<std::size_t>(view_.channels) * size_of(dtype_));
+  return aligned(static_cast<std::size_t>(view_.channels) * size_of(dtype_));
 }
 
 std::size_t PrologueRunner::workspace_bytes() const {
   return in_plan_ ? 2 * vector_bytes()
-                  : aligned_for_plan(static_cast<std::size_t>(view_.elements()) * size_of(dtype_));
+                  : aligned(static_cast<std::size_t>(view_.elements()) * size_of(dtype_));
 }
 
 std::int64_t PrologueRunner::intermediate_bytes() const {

@@ -5,10 +5,7 @@
 
 #include "kernels/cuda/device/context.h"
 #include "models/ops/ctc_loss.h"
-#include "models/ops/embedding.h"
 #include "models/ops/multibox_loss.h"
-#include "models/ops/rnn.h"
-#include "models/ops/swap_axes.h"
 
 namespace bench::cuda {
 
@@ -21,11 +18,7 @@ std::string why_not(const OpDef& op) {
   const auto any_of = [&](std::initializer_list<const OpDef*> ops) {
     return std::find(ops.begin(), ops.end(), &op) != ops.end();
   };
-  if (any_of({&kRnn, &kRnnBackward})) {
-    return "RNN layers run only on the CPU (oneDNN)";
-  }
-  if (any_of({&kCtcLoss, &kCtcLossBackward, &kMultiboxLoss, &kMultiboxLossBackward, &kEmbedding,
-              &kEmbeddingBackward, &kSwapAxes})) {
+  if (any_of({&kCtcLoss, &kCtcLossBackward, &kMultiboxLoss, &kMultiboxLossBackward})) {
     return fmt::format("{} runs only on the CPU", op.name);
   }
   return "";
@@ -42,15 +35,10 @@ BENCH_REFUSED_OP(quantized_add)
 BENCH_REFUSED_OP(quantized_conv2d)
 BENCH_REFUSED_OP(quantized_fully_connected)
 BENCH_REFUSED_OP(quantized_spatial_mean)
-BENCH_REFUSED_OP(rnn)
-BENCH_REFUSED_OP(rnn_backward)
 BENCH_REFUSED_OP(ctc_loss)
 BENCH_REFUSED_OP(ctc_loss_backward)
 BENCH_REFUSED_OP(multibox_loss)
 BENCH_REFUSED_OP(multibox_loss_backward)
-BENCH_REFUSED_OP(embedding)
-BENCH_REFUSED_OP(embedding_backward)
-BENCH_REFUSED_OP(swap_axes)
 #undef BENCH_REFUSED_OP
 
 }  // namespace bench::cuda

@@ -5,18 +5,26 @@
 #include <string>
 
 #include "kernels/test/conformance.h"
+#include "models/ops/rnn.h"
 
 namespace bench {
 
 /// A GPU for the suite, emulated or not, without the cases for which it has no kernels.
 inline BackendUnderTest gpu_under_test(std::string name,
                                        std::function<std::unique_ptr<Backend>()> make) {
-  return {.name = std::move(name),
-          .make = std::move(make),
-          .lacks = {"quantize", "dequantize", "quantized_add", "quantized_conv2d",
-                    "quantized_fully_connected", "quantized_spatial_mean", "rnn", "ctc_loss",
-                    "multibox_loss", "embedding", "swap_axes"},
-          .lacks_quanta = true};
+  return {
+      .name = std::move(name),
+      .make = std::move(make),
+      .lacks = {"quantize", "dequantize", "quantized_add", "quantized_conv2d",
+                "quantized_fully_connected", "quantized_spatial_mean", "ctc_loss", "multibox_loss"},
+      .lacks_quanta = true,
+      .lacks_case = [](const KernelCase& one) {
+        if (one.op != &kRnn) {
+          return false;
+        }
+        const auto& attributes = one.attributes.as<RnnAttributes>();
+        return attributes.lengths || attributes.cell == RnnCell::gru_reset_before;
+      }};
 }
 
 }  // namespace bench

@@ -3,6 +3,7 @@
 #include "kernels/cuda/backend/provider.h"
 #include "kernels/gpu_emulator/libraries/emulated_convolutions.h"
 #include "kernels/gpu_emulator/libraries/emulated_products.h"
+#include "kernels/gpu_emulator/libraries/emulated_rnn_layers.h"
 
 namespace bench::cuda {
 
@@ -11,6 +12,8 @@ std::unique_ptr<GpuProvider> make_emulated_provider() {
                                            bool /*tf32*/) { return make_emulated_convolutions(); },
                         .products = [](const DeviceProperties& /*device*/,
                                        bool /*tf32*/) { return make_emulated_products(); },
+                        .rnn_layers = [](const DeviceProperties& /*device*/,
+                                         bool /*tf32*/) { return make_emulated_rnn_layers(); },
                         .versions = "no libraries: emulated"});
 }
 

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/device/runtime.h"
+#include "models/base/dtype.h"
+
+namespace bench::cuda {
+
+/// kEmbedding of models/ops/embedding.h. An id outside the table gives a row of NaNs. `count` must
+/// be below 2^31, else InternalError. Enqueues and returns without waiting.
+struct Embedding {
+  std::int64_t rows = 0;     ///< of the table
+  std::int64_t columns = 0;  ///< of the table
+  std::int64_t count = 0;    ///< of the ids
+  /// The type of the table and y.
+  DType dtype = DType::f32;
+  const void* table = nullptr;
+  const std::int32_t* ids = nullptr;
+  void* y = nullptr;
+};
+void embedding(cudaStream_t stream, const Embedding& args);
+
+/// kEmbeddingBackward. Ignores `sparse`: every row is written. An id outside the table is skipped.
+/// `count` must be below 2^31, else InternalError. Enqueues two kernels and two fills and returns
+/// without waiting. A repeated id compares its places with all others, so the time can grow with
+/// the square of `count`.
+struct EmbeddingBackward {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t count = 0;
+  /// The type of dy.
+  DType dtype = DType::f32;
+  const void* dy = nullptr;
+  const std::int32_t* ids = nullptr;
+  float* dtable = nullptr;
+  /// Scratch memory: one count per row of the table.
+  int* places = nullptr;
+};
+void embedding_backward(cudaStream_t stream, const EmbeddingBackward& args);
+inline constexpr int kEmbeddingBackwardLaunches = 4;
+
+/// kSwapAxes of models/ops/swap_axes.h for the first two axes: x[A,B,C] -> y[B,A,C], where y is not
+/// x. A * B must be below 2^31, else InternalError. Enqueues and returns without waiting.
+struct SwapRows {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t columns = 0;
+  /// A floating type, or s32.
+  DType dtype = DType::f32;
+  const void* x = nullptr;
+  void* y = nullptr;
+};
+void swap_rows(cudaStream_t stream, const SwapRows& args);
+
+}  // namespace bench::cuda
