@@ -28,7 +28,7 @@ start() {
   case $mpi${1:-} in
     *[0-9]) BENCH_MPI=$mpi $run --np="$1" >out 2>err & ;;
     openmpi)
-      # By default it kills the ranks a second after SIGTERM, and a step here can take longer.
+      # By default mpirun kills the ranks a second after SIGTERM, and a step here can take longer.
       "$mpirun" --mca odls_base_sigkill_timeout 10 --bind-to none --oversubscribe -np 3 $run >out 2>err & ;;
     *) "$mpirun" -np 3 $run >out 2>err & ;;
   esac

@@ -214,6 +214,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   return call(Call::work, [&](Machine& machine) {
     const Copy copy = copy_of(machine, to, from, bytes);
     const cudaError_t status = bytes == 0 ? cudaSuccess : check_copy(copy, kind);
+    // Tests that count launches tell these copies from others by name.
     const bool stays = on_device(copy.owner_from) && on_device(copy.owner_to);
     const char* const name = stays ? "cudaMemcpyAsync on the device" : "cudaMemcpyAsync";
     return status != cudaSuccess || bytes == 0 ? status : enqueue_copy(machine, copy, stream, name);

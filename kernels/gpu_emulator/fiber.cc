@@ -26,7 +26,8 @@ constexpr std::size_t kStackBytes = std::size_t{256} << 10;
 constexpr std::size_t kStackBytes = std::size_t{64} << 10;
 #endif
 
-class Stacks : public context::protected_fixedsize_stack {
+/// Clears AddressSanitizer's marks of a stack before it unmaps it.
+class StackAllocator : public context::protected_fixedsize_stack {
  public:
   using context::protected_fixedsize_stack::protected_fixedsize_stack;
 
@@ -80,7 +81,7 @@ Fiber::Fiber() : state_(std::make_unique<State>()) {
 }
 
 Fiber::Fiber(std::function<Fiber&()> body) : state_(std::make_unique<State>()) {
-  Stacks stacks(kStackBytes);
+  StackAllocator stacks(kStackBytes);
   const context::stack_context stack = stacks.allocate();
   state_->stack_bottom = static_cast<const std::byte*>(stack.sp) - stack.size;
   state_->stack_bytes = stack.size;

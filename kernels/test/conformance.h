@@ -32,11 +32,10 @@ struct BackendUnderTest {
   /// The backend has no kernels for u8 and s8. Cases with such values are skipped; a case that it
   /// supports nevertheless fails.
   bool lacks_quanta = false;
-  /// Returns true for other cases without a kernel. They are skipped too; a case that the backend
-  /// supports nevertheless fails.
-  std::function<bool(const KernelCase&)> lacks_case = [](const KernelCase& /*one*/) {
-    return false;
-  };
+  /// Returns true for any other case that the backend has no kernel for. Such cases are skipped
+  /// too; one that it supports nevertheless fails.
+  std::function<bool(const KernelCase&, DType)> lacks_case = [](const KernelCase& /*one*/,
+                                                                DType /*dtype*/) { return false; };
 };
 std::ostream& operator<<(std::ostream& out, const BackendUnderTest& backend);
 

@@ -49,17 +49,13 @@ std::string Conformance::left_out() const {
     EXPECT_FALSE(device().supports(graph, graph.nodes()[0])) << "it is declared to lack u8 and s8";
     return fmt::format("{} lacks u8 and s8", under_test.name);
   }
-  if (under_test.lacks_case(kernel_case())) {
+  if (under_test.lacks_case(kernel_case(), dtype())) {
     const Support support = device().supports(graph, graph.nodes()[0]);
     EXPECT_FALSE(support) << "it is declared to lack this case";
     return support.why_not;
   }
   const OpDef* op = kernel_case().op;
   if (op == &kQuantizedConv2d || op == &kQuantizedFullyConnected) {
-    return device().supports(graph, graph.nodes()[0]).why_not;
-  }
-  if (op == &kRnn &&
-      (kernel_case().attributes.as<RnnAttributes>().lengths || dtype() == DType::f16)) {
     return device().supports(graph, graph.nodes()[0]).why_not;
   }
   const auto values = graph.values();

@@ -1,18 +1,22 @@
 #include "kernels/cpu/topology.h"
 #include "kernels/onednn/onednn_backend.h"
 #include "kernels/test/conformance.h"
+#include "models/ops/rnn.h"
 
 namespace bench {
 namespace {
 
 /// On every core this process may use.
 BackendUnderTest onednn() {
-  return {.name = "onednn", .make = [] {
-            return make_onednn_backend(
-                {.processors = choose_processors(discover_topology(), std::nullopt),
-                 .pin = false,
-                 .max_isa = {}});
-          }};
+  const auto make = [] {
+    return make_onednn_backend({.processors = choose_processors(discover_topology(), std::nullopt),
+                                .pin = false,
+                                .max_isa = {}});
+  };
+  const auto lacks_case = [](const KernelCase& one, DType dtype) {
+    return one.op == &kRnn && (one.attributes.as<RnnAttributes>().lengths || dtype == DType::f16);
+  };
+  return {.name = "onednn", .make = make, .lacks_case = lacks_case};
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ class Check:
         return found
 
     def speed(self, flags: Sequence[str], limit: float | None = None, keep: str | None = None) -> float:
-        """Returns images per second of a run of bench. Keeps the record if `keep` gives a name. Throws NoRateError."""
+        """Returns images per second of a run of bench, or what the model counts instead. Keeps the record if `keep` gives a name. Throws NoRateError."""
         with tempfile.TemporaryDirectory() as folder:
             record = Path(folder) / "record.json"
             outcome = self.ours("bench", "--device=gpu", *flags, f"--result_file={record}", limit=limit)

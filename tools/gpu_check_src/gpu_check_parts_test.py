@@ -20,7 +20,7 @@ from gpu_check_src.runner import Log, Runner  # noqa: E402
 
 MODELS = """model                  dataset    size  batch  parameters  GFLOP/example  devices
 lenet                  imagenet     28     32     2173353       0.0281  cpu gpu reference
-lstm_lm                ptb          35     20    19780400       0.9282  cpu reference; not gpu: RNN layers
+ssd300                 coco        300     32    19972534      31.7242  cpu reference; not gpu: multibox_loss runs only on the CPU
 resnet20               cifar10      32    128      269787       0.0811  cpu gpu reference
 """
 VERIFIED = """model                     dataset    numbers of limit  verdict, and the number nearest to its limit
@@ -263,7 +263,7 @@ class PartsTest(WithMachine):
     def test_the_zoo_ends_at_its_time_limit(self):
         self.bench()
         self.assertEqual(speed.zoo(self.check()), Verdict(State.PASSED, "2 of 2 measured"))
-        self.says("resnet20 cifar10                   batch  128      100.0 images/s")
+        self.says("resnet20 cifar10                   batch  128      100.0/s")
         self.bench("exec sleep 100")
         self.assertEqual(speed.zoo(self.check(seconds=1)).state, State.UNFINISHED)
 

@@ -81,6 +81,8 @@ class ReadersTest(unittest.TestCase):
             path = Path(folder) / "r.json"
             path.write_text(record(12.5))
             self.assertEqual(readers.bench_rate(path), 12.5)
+            path.write_text(record(12.5).replace("images_per_sec", "tokens_per_sec"))
+            self.assertEqual(readers.bench_rate(path), 12.5)
             self.assertEqual(readers.card_of(path), "NVIDIA H200")
             path.write_text('{"gpu": []}')
             self.assertEqual(readers.card_of(path), "")

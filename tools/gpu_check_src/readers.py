@@ -11,6 +11,7 @@ _SUITE_END = re.compile(r"^\[=+\] \d+ tests? from .* ran\.")
 _TEST = re.compile(r"^\[ *(RUN|OK|FAILED|SKIPPED) *\] ([\w/.]+)")
 _VERIFIED = re.compile(r"^(\S+) +(\S+) +(\d+) +([\d.]+) % +(.*)$")
 # Only models that a GPU runs, whole or in part.
+_RATES = ("images_per_sec", "tokens_per_sec", "examples_per_sec")
 _MODEL = re.compile(r"^(\S+) +(\S+) +(\d+) +(\d+) +\d+ +[\d.]+ +(?!not )(?:\w+ )*gpu\b")
 
 
@@ -110,9 +111,9 @@ def losses(path: Path) -> list[float]:
 
 
 def bench_rate(path: Path) -> float:
-    """Returns images per second of a record. Throws NoRateError."""
+    """Returns images per second of a record, or what the model counts instead. Throws NoRateError."""
     record = _good_record(path)
-    rates = [metric["value"] for metric in record["metrics"] if metric["name"] == "images_per_sec"]
+    rates = [metric["value"] for metric in record["metrics"] if metric["name"] in _RATES]
     if not rates or not rates[0]:
         raise NoRateError("the record has no images_per_sec")
     return float(rates[0])

@@ -185,7 +185,7 @@ def zoo(check: Check) -> Verdict:
         try:
             rate = check.speed((f"--model={model.name}", f"--data_name={model.dataset}", "--dtype=f16", *_FEW_STEPS),
                                limit=_MODEL_SECONDS)
-            check.say(f"{name:34} batch {model.batch:4} {rate:10.1f} images/s")
+            check.say(f"{name:34} batch {model.batch:4} {rate:10.1f}/s")
             measured += 1
         except NoRateError as error:
             if check.left() <= 0:

@@ -82,9 +82,11 @@ if [ $# -gt 1 ]; then
   says out '^lenet/.*/conv2d/conv0/x1/manual_time .* GB/s='
   kernels=$(grep -c '^lenet/' "$work/out")
   says err "^NHWC: $kernels of $kernels kernels ran"
-  run 0 --device=gpu --data_format=NHWC --benchmark_min_time=0.001 --benchmark_filter='^(conv2d_bias|quantize)_?'
+  run 0 --device=gpu --data_format=NHWC --benchmark_min_time=0.001 --benchmark_filter='^(conv2d_bias|quantize|embedding_line|rnn_lstm_odd)_?'
   says out '^conv2d_bias/NHWC/manual_time .* GFLOP/s='
   says out 'ERROR OCCURRED: .int8 runs only on the CPU'
+  says out '^embedding_line/NHWC/manual_time .* GB/s='
+  says out '^rnn_lstm_odd/NHWC/manual_time .* GFLOP/s='
   unset BENCH_GPU_LIBRARY
 fi
 

@@ -25,7 +25,6 @@ struct RnnProblem {
   std::int64_t directions = 1;
   /// True if a backward follows the forward.
   bool training = false;
-  bool operator==(const RnnProblem&) const = default;
 };
 
 /// The memory that a library needs, in bytes.
@@ -67,15 +66,14 @@ struct RnnGradientMemory {
   void* reserve = nullptr;
 };
 
-/// A layer on a device; made once, launched every step. Each launch on the same inputs gives the
-/// same bits.
+/// A layer on a device; made once, launched every step. forward() and backward() enqueue and return
+/// without waiting. Each launch on the same inputs gives the same bits.
 class RnnPlan {
  public:
   RnnPlan() = default;
   RnnPlan(const RnnPlan&) = delete;
   RnnPlan& operator=(const RnnPlan&) = delete;
   virtual ~RnnPlan() = default;
-  // Both enqueue and do not wait.
   /// One library call.
   virtual void forward(cudaStream_t stream, const RnnMemory& memory) = 0;
   /// Two library calls.

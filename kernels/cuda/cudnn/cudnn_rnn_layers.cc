@@ -15,7 +15,7 @@ class CudnnRnnPlan final : public RnnPlan {
   CudnnRnnPlan(std::shared_ptr<Handle> handle, const RnnProblem& problem, bool tf32,
                RnnSpaces spaces)
       : handle_(std::move(handle)),
-        layer_(problem, CUDNN_RNN_ALGO_STANDARD, tf32),
+        layer_(problem, tf32),
         spaces_(std::move(spaces)),
         cell_state_(problem.cell == RnnCell::lstm ? layer_.state() : nullptr) {}
 
@@ -63,8 +63,7 @@ class CudnnRnnLayers final : public RnnLayers {
   RnnMethod method(const RnnProblem& problem) override {
     check(!pci_bus_id_.empty(), "cudnn: a recurrent layer needs a present GPU");
     const CurrentDevice current(pci_bus_id_);
-    const RnnSpaces spaces =
-        RnnDescription(problem, CUDNN_RNN_ALGO_STANDARD, tf32_).spaces(handle_->get());
+    const RnnSpaces spaces = RnnDescription(problem, tf32_).spaces(handle_->get());
     return {.implementation = "cudnn:standard",
             .spaces = spaces,
             .make = [handle = handle_, problem, tf32 = tf32_, spaces] {

@@ -78,7 +78,7 @@ std::int64_t cudnn_gate(RnnCell cell, std::int64_t gate) {
 
 }  // namespace
 
-RnnDescription::RnnDescription(const RnnProblem& problem, cudnnRNNAlgo_t algorithm, bool tf32)
+RnnDescription::RnnDescription(const RnnProblem& problem, bool tf32)
     : problem_(problem),
       mode_(problem.training ? CUDNN_FWD_MODE_TRAINING : CUDNN_FWD_MODE_INFERENCE),
       layer_(make_object(cudnnCreateRNNDescriptor, cudnnDestroyRNNDescriptor,
@@ -88,14 +88,15 @@ RnnDescription::RnnDescription(const RnnProblem& problem, cudnnRNNAlgo_t algorit
       state_(make_tensor()) {
   const cudnnMathType_t f32_math = tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH;
   const int units = to_int(problem.units);
-  check_cudnn(cudnnSetRNNDescriptor_v8(
-                  layer_.get(), algorithm, mode_of(problem.cell), CUDNN_RNN_DOUBLE_BIAS,
-                  problem.directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
-                  CUDNN_LINEAR_INPUT, data_type(problem.dtype), CUDNN_DATA_FLOAT,
-                  problem.dtype == DType::f32 ? f32_math : CUDNN_TENSOR_OP_MATH,
-                  to_int(problem.inputs), units, /*projSize=*/units, /*numLayers=*/1,
-                  /*dropoutDesc=*/nullptr, CUDNN_RNN_PADDED_IO_DISABLED),
-              "cudnnSetRNNDescriptor_v8");
+  check_cudnn(
+      cudnnSetRNNDescriptor_v8(layer_.get(), CUDNN_RNN_ALGO_STANDARD, mode_of(problem.cell),
+                               CUDNN_RNN_DOUBLE_BIAS,
+                               problem.directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
+                               CUDNN_LINEAR_INPUT, data_type(problem.dtype), CUDNN_DATA_FLOAT,
+                               problem.dtype == DType::f32 ? f32_math : CUDNN_TENSOR_OP_MATH,
+                               to_int(problem.inputs), units, /*projSize=*/units, /*numLayers=*/1,
+                               /*dropoutDesc=*/nullptr, CUDNN_RNN_PADDED_IO_DISABLED),
+      "cudnnSetRNNDescriptor_v8");
   const std::array extents{to_int(problem.directions), to_int(problem.batch), units};
   const std::array strides{extents[1] * extents[2], extents[2], 1};
   check_cudnn(
@@ -128,7 +129,7 @@ RnnSpaces RnnDescription::spaces(cudnnHandle_t handle) const {
     check(
         elements_of(tensor) == expected &&
             result + static_cast<std::size_t>(expected) * size_of(problem_.dtype) <= spaces.weights,
-        "cudnnGetRNNWeightParams returned other weights");
+        "cudnnGetRNNWeightParams returned an unexpected size or offset");
     return result;
   };
   for (std::int64_t direction = 0; direction < problem_.directions; ++direction) {

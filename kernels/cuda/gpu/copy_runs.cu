@@ -37,7 +37,7 @@ __device__ bool is_plain(const CopiedRun& run) {
          run.added == 0 && run.count % kWidest<T> == 0 && aligned(run.from) && aligned(run.to);
 }
 
-/// Each run has a row of blocks.
+/// blockIdx.y is the run.
 template <class T>
 __global__ void __launch_bounds__(kLanes) copy_runs_kernel(Runs runs) {
   const CopiedRun& run = runs.rows[blockIdx.y];

@@ -1,10 +1,8 @@
 #include "kernels/cuda/gpu/embedding.h"
 
 #include <limits>
-#include <type_traits>
 
-#include "kernels/cuda/gpu/element.h"
-#include "models/base/errors.h"
+#include "kernels/cuda/gpu/row_copy.h"
 
 namespace bench::cuda {
 namespace {
@@ -13,40 +11,6 @@ constexpr int kWarp = 32;
 /// Lanes of a block that sums one row of the gradient.
 constexpr int kLanes = 256;
 constexpr int kWarps = kLanes / kWarp;
-
-/// A block per row, with lanes for the row's packs.
-LaunchShape row_shape(const char* name, std::int64_t rows, std::int64_t packs) {
-  check(rows > 0 && rows <= std::numeric_limits<int>::max(),
-        fmt::format("cuda: {} cannot have {} rows", name, rows));
-  unsigned lanes = kWarp;
-  while (lanes < kLanes && lanes < packs) {
-    lanes *= 2;
-  }
-  return {name, dim3(static_cast<unsigned>(rows)), dim3(lanes)};
-}
-
-/// Calls body(ElementTag, integral_constant of N): N elements at once divide a row, so that all
-/// rows are aligned.
-template <class Body>
-void with_packs(DType dtype, std::int64_t columns, const Body& body) {
-  with_element(dtype, [&](auto tag) {
-    constexpr int kMost = kWidest<typename decltype(tag)::type>;
-    if (columns % kMost == 0) {
-      body(tag, std::integral_constant<int, kMost>{});
-    } else if (columns % 2 == 0) {
-      body(tag, std::integral_constant<int, 2>{});
-    } else {
-      body(tag, std::integral_constant<int, 1>{});
-    }
-  });
-}
-
-template <class T, int N>
-__device__ void copy_row(const T* from, T* to, std::int64_t columns) {
-  for (std::int64_t i = threadIdx.x; i < columns / N; i += blockDim.x) {
-    store_pack<N>(to + i * N, load_pack<N>(from + i * N));
-  }
-}
 
 template <class T, int N>
 __global__ void embedding_kernel(std::int64_t rows, std::int64_t columns,
@@ -138,15 +102,6 @@ __global__ void __launch_bounds__(kLanes)
   }
 }
 
-/// A block per row of y.
-template <class T, int N>
-__global__ void swap_rows_kernel(std::int64_t a, std::int64_t b, std::int64_t columns,
-                                 const T* __restrict__ x, T* __restrict__ y) {
-  const std::int64_t of_b = blockIdx.x / a;
-  const std::int64_t of_a = blockIdx.x - of_b * a;
-  copy_row<T, N>(x + (of_a * b + of_b) * columns, y + std::int64_t{blockIdx.x} * columns, columns);
-}
-
 }  // namespace
 
 void embedding(cudaStream_t stream, const Embedding& args) {
@@ -169,21 +124,10 @@ void embedding_backward(cudaStream_t stream, const EmbeddingBackward& args) {
          count_places_kernel, args.rows, args.count, args.ids, args.places);
   with_element(args.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    launch(stream, row_shape("sum_rows", args.count, kLanes), sum_rows_kernel<T>, args.rows,
-           args.columns, args.count, static_cast<const T*>(args.dy), args.ids,
+    launch(stream, {"sum_rows", row_grid("sum_rows", args.count), dim3(kLanes)}, sum_rows_kernel<T>,
+           args.rows, args.columns, args.count, static_cast<const T*>(args.dy), args.ids,
            static_cast<const int*>(args.places), args.dtable);
   });
-}
-
-void swap_rows(cudaStream_t stream, const SwapRows& args) {
-  // Rows are only copied.
-  with_packs(args.dtype == DType::s32 ? DType::f32 : args.dtype, args.columns,
-             [&](auto tag, auto pack) {
-               using T = typename decltype(tag)::type;
-               launch(stream, row_shape("swap_rows", args.a * args.b, args.columns / pack),
-                      swap_rows_kernel<T, pack>, args.a, args.b, args.columns,
-                      static_cast<const T*>(args.x), static_cast<T*>(args.y));
-             });
 }
 
 }  // namespace bench::cuda

@@ -24,8 +24,8 @@ void embedding(cudaStream_t stream, const Embedding& args);
 
 /// kEmbeddingBackward. Ignores `sparse`: every row is written. An id outside the table is skipped.
 /// `count` must be below 2^31, else InternalError. Enqueues two kernels and two fills and returns
-/// without waiting. A repeated id compares its places with all others, so the time can grow with
-/// the square of `count`.
+/// without waiting. For each place of a repeated id, a block searches the other ids, so the time
+/// can grow with the square of `count`.
 struct EmbeddingBackward {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -40,18 +40,5 @@ struct EmbeddingBackward {
 };
 void embedding_backward(cudaStream_t stream, const EmbeddingBackward& args);
 inline constexpr int kEmbeddingBackwardLaunches = 4;
-
-/// kSwapAxes of models/ops/swap_axes.h for the first two axes: x[A,B,C] -> y[B,A,C], where y is not
-/// x. A * B must be below 2^31, else InternalError. Enqueues and returns without waiting.
-struct SwapRows {
-  std::int64_t a = 0;
-  std::int64_t b = 0;
-  std::int64_t columns = 0;
-  /// A floating type, or s32.
-  DType dtype = DType::f32;
-  const void* x = nullptr;
-  void* y = nullptr;
-};
-void swap_rows(cudaStream_t stream, const SwapRows& args);
 
 }  // namespace bench::cuda

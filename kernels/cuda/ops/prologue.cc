@@ -8,6 +8,7 @@
 #include "models/ops/conv2d.h"
 
 namespace bench::cuda {
+
 PrologueRunner::PrologueRunner(const Graph& graph, const Node& node,
                                const BatchNormAttributes& prologue, int x, const Layout& layout,
                                bool in_plan)

@@ -1,7 +1,9 @@
 #include "models/ops/rnn.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <span>
 
 #include "kernels/cuda/device/context.h"
 #include "kernels/cuda/gpu/copy_runs.h"
@@ -88,7 +90,7 @@ class WeightCopies {
 
  private:
   struct Part {
-    /// w_x, w_h, b_x, b_h.
+    /// Index in (w_x, w_h, b_x, b_h).
     int tensor = 0;
     /// In elements of the tensor.
     std::int64_t begin = 0;
@@ -102,11 +104,12 @@ class WeightCopies {
   std::vector<Part> parts_;
 };
 
+/// Names the implementation, because only its backward can read the reserve.
 Layout reserve_layout(const RnnMethod& method) {
   return Layout("rnn reserve of " + method.implementation);
 }
 
-/// Estimated time: that of the arithmetic, or of a product and a gate kernel per step.
+/// The estimated time: that of the layer's work, but at least two launches per step.
 double rnn_seconds(const Context& context, const Graph& graph, const Node& node,
                    const RnnProblem& problem, const RnnMethod& method) {
   const double layer =
@@ -117,8 +120,7 @@ double rnn_seconds(const Context& context, const Graph& graph, const Node& node,
   return std::max(layer, 2 * static_cast<double>(problem.steps) * kLaunchSeconds);
 }
 
-/// The candidate without its memory and kernel. Only a backward of the same implementation can read
-/// the reserve.
+/// The candidate without its memory and kernel.
 Candidate candidate_of(const Context& context, const Graph& graph, const Node& node,
                        const RnnProblem& problem, const RnnMethod& method) {
   Candidate candidate;

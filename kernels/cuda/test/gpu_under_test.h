@@ -18,7 +18,7 @@ inline BackendUnderTest gpu_under_test(std::string name,
       .lacks = {"quantize", "dequantize", "quantized_add", "quantized_conv2d",
                 "quantized_fully_connected", "quantized_spatial_mean", "ctc_loss", "multibox_loss"},
       .lacks_quanta = true,
-      .lacks_case = [](const KernelCase& one) {
+      .lacks_case = [](const KernelCase& one, DType /*dtype*/) {
         if (one.op != &kRnn) {
           return false;
         }

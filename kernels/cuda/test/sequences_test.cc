@@ -1,4 +1,4 @@
-// Layers of sequences: which of them cuDNN does not have, and ids outside a table.
+// Tests layers on sequences: those that cuDNN lacks, and ids outside the table.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(EmbeddingBackward, SkipsIdsOutsideOfTheTable) {
               ElementsAre(0, 0, 0, 0, 8, 10));
 }
 
-// Neighbouring lanes, warps and blocks of lanes have places of one id.
+// One id occurs at the borders of lanes, warps and blocks.
 TEST(EmbeddingBackward, SumsPlacesOfAllLanes) {
   constexpr std::int64_t kPlaces = 600;
   std::vector<std::int32_t> ids(kPlaces);

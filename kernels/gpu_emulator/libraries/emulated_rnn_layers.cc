@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "kernels/executor.h"
 #include "kernels/gpu_emulator/libraries/emulated_elements.h"
@@ -136,7 +139,8 @@ constexpr int kHalfUsed = 0x5a;
 
 enum class Call : std::uint8_t { data, weights };
 
-/// True if the reserve is as the call expects it: a copy of y, or filled by the call before.
+/// True if the reserve is as the call expects it: a copy of y, or the bytes that the first call
+/// left.
 bool has_reserve(const RnnProblem& problem, const RnnGradientMemory& memory, Call call) {
   const auto* const reserve = static_cast<const unsigned char*>(memory.reserve);
   if (call == Call::data) {

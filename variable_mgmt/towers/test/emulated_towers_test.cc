@@ -55,6 +55,16 @@ class EmulatedTowers : public testing::Test {
     return run_joined(run);
   }
 
+  /// The message of a run that fails; empty for one that does not.
+  std::string error_of(const JoinedRun& failing) const {
+    try {
+      run(failing, kFirstSeed);
+    } catch (const DeviceError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
   void expect_same_bits(const JoinedRun& same, std::uint64_t seeds) const {
     const JoinedResult plain = run(same, kAtOnce);
     EXPECT_GT(largest_difference(plain.variables.front(),
@@ -200,14 +210,11 @@ TEST_F(EmulatedTowers, EndWithTheCauseWhereNcclFails) {
     testing::Matcher<std::string> told;
   };
   // On a busy machine a tower may arrive after the deadline; cases that do not test it have more
-  // time. Connecting has the same deadline, so it is several times what a whole run takes here.
+  // time.
   const testing::Matcher<std::string> late = MatchesRegex(
       "tower [012]: a step that reduces gradients with NCCL missed its deadline.* (every tower has "
       "arrived|has not arrived)");
-  const auto start = std::chrono::steady_clock::now();
-  run(by_nccl(3), kFirstSeed);
-  const auto soon = std::chrono::ceil<std::chrono::milliseconds>(
-      std::chrono::milliseconds(200) + 3 * (std::chrono::steady_clock::now() - start));
+  const std::chrono::milliseconds soon(700);
   const std::chrono::hours unheeded(1);
   for (const Fault& fault :
        {Fault{"never:0", soon, late}, Fault{"never:1", soon, late},
@@ -217,16 +224,18 @@ TEST_F(EmulatedTowers, EndWithTheCauseWhereNcclFails) {
         Fault{"lost:1", unheeded,
               MatchesRegex("tower [02]: an asynchronous NCCL operation: remote process exited.*")},
         Fault{"init_never", soon,
-              MatchesRegex("tower [012]: NCCL is not connected after [0-9]+ m?s.*")}}) {
+              MatchesRegex("tower [012]: NCCL is not connected after 700 ms.*")}}) {
     setenv("FAKE_NCCL", fault.name, 1);
     JoinedRun failing = by_nccl(3);
     failing.settings.sums.nccl_timeout = fault.timeout;
-    try {
-      run(failing, kFirstSeed);
-      ADD_FAILURE() << fault.name << ": nothing was thrown";
-    } catch (const DeviceError& error) {
-      EXPECT_THAT(error.what(), fault.told) << fault.name;
+    std::string told = error_of(failing);
+    // Connecting has the same deadline and can miss it on a busy machine.
+    while (fault.name != std::string_view("init_never") &&
+           told.find("is not connected") != std::string::npos) {
+      failing.settings.sums.nccl_timeout *= 2;
+      told = error_of(failing);
     }
+    EXPECT_THAT(told, fault.told) << fault.name;
   }
   setenv("FAKE_NCCL", "", 1);
   // The device remains usable after these failures.
