@@ -82,6 +82,18 @@ struct JoinRows {
   void* y = nullptr;
 };
 
+/// kEmbedding of models/ops/embedding.h.
+struct Embedding {
+  std::int64_t rows = 0;     ///< of the table
+  std::int64_t columns = 0;  ///< of the table
+  std::int64_t count = 0;    ///< of the ids
+  /// The type of the table and y: any.
+  DType dtype = DType::f32;
+  const void* table = nullptr;
+  const std::int32_t* ids = nullptr;
+  void* y = nullptr;
+};
+
 /// kBiasAdd of models/ops/bias_add.h: y = x + bias per channel. y may be x.
 template <class View>
 struct BiasAdd {

@@ -3,22 +3,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/arguments.h"
 #include "kernels/cpu/thread_team.h"
-#include "models/base/dtype.h"
 
 namespace bench::cpu {
 
-/// kEmbedding of models/ops/embedding.h. Throws DataError for an id outside the table. Waits.
-struct Embedding {
-  std::int64_t rows = 0;     ///< of the table
-  std::int64_t columns = 0;  ///< of the table
-  std::int64_t count = 0;    ///< of the ids
-  /// The type of the table and y: any.
-  DType dtype = DType::f32;
-  const void* table = nullptr;
-  const std::int32_t* ids = nullptr;
-  void* y = nullptr;
-};
+/// Throws DataError for an id outside the table. Waits.
 void embedding(ThreadTeam& team, const Embedding& args);
 
 /// The rows that the last call wrote to a sparse gradient; all others are 0.

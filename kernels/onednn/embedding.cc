@@ -45,14 +45,14 @@ class SparseBackward final : public Kernel {
 std::vector<Candidate> embedding(Context& context, const Graph& graph, const Node& node,
                                  DataFormat /*format*/) {
   const TensorType& table = graph.type(node.inputs[0]);
-  const cpu::Embedding problem{.rows = table.shape[0],
-                               .columns = table.shape[1],
-                               .count = graph.shape(node.inputs[1]).elements(),
-                               .dtype = table.dtype};
+  const Embedding problem{.rows = table.shape[0],
+                          .columns = table.shape[1],
+                          .count = graph.shape(node.inputs[1]).elements(),
+                          .dtype = table.dtype};
   return {vector_candidate(context, graph, node,
                            {row_major(2), row_major_of(graph, node.inputs[1])},
                            {row_major_of(graph, node.outputs[0])}, [problem](const Launch& launch) {
-                             cpu::Embedding args = problem;
+                             Embedding args = problem;
                              args.table = launch.in(0);
                              args.ids = launch.inputs[1].as<const std::int32_t>();
                              args.y = launch.out(0);

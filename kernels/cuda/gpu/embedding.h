@@ -3,23 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/arguments.h"
 #include "kernels/cuda/device/runtime.h"
-#include "models/base/dtype.h"
 
 namespace bench::cuda {
 
-/// kEmbedding of models/ops/embedding.h. An id outside the table gives a row of NaNs. `count` must
-/// be below 2^31, else InternalError. Enqueues and returns without waiting.
-struct Embedding {
-  std::int64_t rows = 0;     ///< of the table
-  std::int64_t columns = 0;  ///< of the table
-  std::int64_t count = 0;    ///< of the ids
-  /// The type of the table and y.
-  DType dtype = DType::f32;
-  const void* table = nullptr;
-  const std::int32_t* ids = nullptr;
-  void* y = nullptr;
-};
+/// An id outside the table gives a row of NaNs. `count` must be below 2^31, else InternalError.
+/// Enqueues and returns without waiting.
 void embedding(cudaStream_t stream, const Embedding& args);
 
 /// kEmbeddingBackward. Ignores `sparse`: every row is written. An id outside the table is skipped.
