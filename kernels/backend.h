@@ -207,6 +207,9 @@ class Backend {
   virtual std::optional<Ceiling> measure_ceiling(DType dtype) = 0;
   /// Only Ceiling::product_flops_per_second.
   virtual std::optional<double> measure_product(DType /*dtype*/) { return std::nullopt; }
+  /// Ceiling::flops_per_second as one short run reaches it, where measure_ceiling() takes the best
+  /// of many. Takes milliseconds. Empty if the device does not measure it.
+  virtual std::optional<double> sample_flops(DType /*dtype*/) { return std::nullopt; }
   /// The clock of a busy device's processors in Hz, from its cycle counter and the elapsed time.
   /// Takes milliseconds. Empty if the device has no such counter.
   virtual std::optional<double> measure_clock() { return std::nullopt; }

@@ -60,6 +60,7 @@ class ForwardingBackend : public Backend {
   std::optional<double> measure_product(DType dtype) override {
     return inner_.measure_product(dtype);
   }
+  std::optional<double> sample_flops(DType dtype) override { return inner_.sample_flops(dtype); }
   std::optional<double> measure_clock() override { return inner_.measure_clock(); }
   std::unique_ptr<DeviceMemory> allocate(std::size_t bytes) override {
     return inner_.allocate(bytes);

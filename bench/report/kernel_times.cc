@@ -45,8 +45,17 @@ void time_step(Tower& tower, UpdateStrategy* strategy, KernelTimes& times) {
   ++times.steps;
 }
 
+void add_sample(KernelTimes& times, std::optional<double> flops_per_second) {
+  if (flops_per_second) {
+    times.flops_per_second = times.flops_per_second.value_or(0) + *flops_per_second;
+  }
+}
+
 void make_means(KernelTimes& times) {
   const auto steps = static_cast<double>(times.steps);
+  if (times.flops_per_second) {
+    *times.flops_per_second /= steps;
+  }
   times.whole /= steps;
   times.update /= steps;
   times.exchange /= steps;
@@ -57,7 +66,8 @@ void make_means(KernelTimes& times) {
 
 }  // namespace
 
-std::vector<KernelTimes> time_kernels(Towers& towers, const Clock& clock, const Watch& watch) {
+std::vector<KernelTimes> time_kernels(Towers& towers, const Clock& clock, const Watch& watch,
+                                      std::optional<DType> sampled) {
   std::vector<KernelTimes> all(static_cast<std::size_t>(towers.size()));
   for (int number = 0; number < towers.size(); ++number) {
     all[static_cast<std::size_t>(number)].kernels.resize(
@@ -67,7 +77,11 @@ std::vector<KernelTimes> time_kernels(Towers& towers, const Clock& clock, const 
   std::int64_t steps = 0;
   do {
     towers.run([&](int number) {
-      time_step(towers[number], towers.update(number), all[static_cast<std::size_t>(number)]);
+      KernelTimes& times = all[static_cast<std::size_t>(number)];
+      time_step(towers[number], towers.update(number), times);
+      if (sampled) {
+        add_sample(times, towers[number].backend().sample_flops(*sampled));
+      }
     });
     tell(watch, ++steps, kSteps);
   } while (steps < kSteps && clock.now() - begin < kEnough);

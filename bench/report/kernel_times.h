@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "kernels/executor.h"
@@ -22,6 +23,8 @@ struct KernelTimes {
   /// The part of the update that exchanged data with other towers, including waits for them. It is
   /// 0 if the device does not compute in host memory.
   double exchange = 0;
+  /// The mean of Backend::sample_flops() after each step; empty without samples.
+  std::optional<double> flops_per_second;
   /// The last step: its start by the host's clock, and its times relative to that start.
   struct Last {
     std::chrono::steady_clock::time_point begun;
@@ -37,7 +40,9 @@ struct KernelTimes {
 /// Runs at least one and up to ten more steps of every tower on the last batch, for at most three
 /// seconds on the clock. In a training run it updates the variables. All towers run concurrently.
 /// They add gradients after the backward pass, so no kernel's time includes that. Calls `watch` for
-/// each step. Returns the times in the order of the towers. Waits for the devices.
-std::vector<KernelTimes> time_kernels(Towers& towers, const Clock& clock, const Watch& watch = {});
+/// each step. With a type it also samples the speed of its arithmetic. Returns the times in the
+/// order of the towers. Waits for the devices.
+std::vector<KernelTimes> time_kernels(Towers& towers, const Clock& clock, const Watch& watch = {},
+                                      std::optional<DType> sampled = {});
 
 }  // namespace bench

@@ -131,6 +131,18 @@ void print_ceiling(std::ostream& out, const Ceiling& ceiling) {
   }
 }
 
+/// Says if the profiled steps could not have all of the ceiling.
+void print_competition(std::ostream& out, double flops_per_second, const Ceiling& ceiling) {
+  constexpr double kQuiet = 0.9;
+  const double share = flops_per_second / ceiling.flops_per_second;
+  if (share < kQuiet) {
+    out << fmt::format(
+        "between the profiled steps: {:.1f} GFLOP/s, {:.0f} % of the ceiling; other programs or "
+        "virtual machines use the same cores\n",
+        flops_per_second / 1e9, 100 * share);
+  }
+}
+
 double microseconds_of(std::chrono::nanoseconds time) {
   return std::chrono::duration<double, std::micro>(time).count();
 }
@@ -217,8 +229,10 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
                      const RunSettings& settings) {
   const Workload& workload = settings.workload;
   const auto runs = static_cast<double>(runs_per_step(settings));
-  Profile profile{
-      .steps = times.steps, .profiled_seconds = runs * times.whole, .step_seconds = step_seconds};
+  Profile profile{.steps = times.steps,
+                  .profiled_seconds = runs * times.whole,
+                  .step_seconds = step_seconds,
+                  .sampled_flops = times.flops_per_second};
   const auto& steps = executor.plan().steps;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     profile.rows.push_back(
@@ -344,6 +358,9 @@ void print_profile(std::ostream& out, const Profile& profile) {
       << " % outside kernels\n";
   if (profile.ceiling) {
     print_ceiling(out, *profile.ceiling);
+    if (profile.sampled_flops) {
+      print_competition(out, *profile.sampled_flops, *profile.ceiling);
+    }
     out << step << ", "
         << Table::fixed(100 * ideal_seconds(profile, profile.rows) / profile.step_seconds, 1)
         << " % of the roofline\n";

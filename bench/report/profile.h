@@ -45,6 +45,8 @@ struct Profile {
   double step_seconds = 0;
   /// nullopt: the device has no measured ceiling, so no fraction of it is printed.
   std::optional<Ceiling> ceiling = {};
+  /// The mean of the ceiling's arithmetic between the profiled steps, if it was sampled.
+  std::optional<double> sampled_flops = {};
 };
 
 /// `step_seconds` is the mean of the measured steps, without waits for input. The optimizer's bytes

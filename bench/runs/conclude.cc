@@ -89,8 +89,10 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
   }
   std::ostream& out = host.streams.out;
   Towers& towers = *prepared.towers;
+  const DType type = settings.workload.int8 ? DType::s8 : settings.workload.dtype;
   const std::vector<KernelTimes> times =
-      time_kernels(towers, host.clock, host.phases.of("profiling", "step"));
+      time_kernels(towers, host.clock, host.phases.of("profiling", "step"),
+                   settings.outputs.profile ? std::optional(type) : std::nullopt);
   host.phases.clear();
   if (settings.outputs.profile) {
     const double step_seconds = mean_step_without_input(session);
@@ -103,8 +105,7 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
     // Measure on all towers at once: in a step they share the memory's bandwidth, too.
     towers.run([&](int number) {
       profiles[static_cast<std::size_t>(number)].ceiling =
-          prepared.devices[static_cast<std::size_t>(number)].backend->measure_ceiling(
-              settings.workload.int8 ? DType::s8 : settings.workload.dtype);
+          prepared.devices[static_cast<std::size_t>(number)].backend->measure_ceiling(type);
     });
     print_profiles(out, profiles);
     print_input_times(settings, session, out);

@@ -92,7 +92,7 @@ constexpr int kRepeats = 16;
 
 /// The seconds of work(rounds) on all threads, divided by the rounds: the shortest of the repeats.
 template <class Work>
-double seconds_per_round(ThreadTeam& team, const Work& work) {
+double seconds_per_round(ThreadTeam& team, int repeats, const Work& work) {
   const auto timed = [&](std::int64_t rounds) {
     const auto begin = Clock::now();
     team.parallel([&](int thread) { work(thread, rounds); });
@@ -104,7 +104,7 @@ double seconds_per_round(ThreadTeam& team, const Work& work) {
     rounds *= 2;
   }
   double best = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kRepeats; ++i) {
+  for (int i = 0; i < repeats; ++i) {
     best = std::min(best, timed(rounds));
   }
   return best / static_cast<double>(rounds);
@@ -120,18 +120,26 @@ double run(MultiplyAdd instruction, std::int64_t rounds, float* result) {
                                          : multiply_add_dot(instruction, rounds, result);
 }
 
-}  // namespace
-
-double peak_flops(ThreadTeam& team, MultiplyAdd instruction) {
+double flops_of(ThreadTeam& team, MultiplyAdd instruction, int repeats) {
   if (uses_tiles(instruction)) {
     request_tiles();
   }
   std::vector<PaddedResult> results(static_cast<std::size_t>(team.size()));
   const double flops = run(instruction, 1, &results[0].value);
-  const double seconds = seconds_per_round(team, [&](int thread, std::int64_t rounds) {
+  const double seconds = seconds_per_round(team, repeats, [&](int thread, std::int64_t rounds) {
     run(instruction, rounds, &results[static_cast<std::size_t>(thread)].value);
   });
   return flops * team.size() / seconds;
+}
+
+}  // namespace
+
+double peak_flops(ThreadTeam& team, MultiplyAdd instruction) {
+  return flops_of(team, instruction, kRepeats);
+}
+
+double sample_flops(ThreadTeam& team, MultiplyAdd instruction) {
+  return flops_of(team, instruction, 1);
 }
 
 double peak_bandwidth(ThreadTeam& team, std::span<std::byte> memory) {
@@ -147,16 +155,17 @@ double peak_bandwidth(ThreadTeam& team, std::span<std::byte> memory) {
     return reinterpret_cast<float*>(memory.data() + static_cast<std::size_t>(thread) * part +
                                     offset);
   };
-  const double adding = seconds_per_round(team, [&](int thread, std::int64_t rounds) {
+  const double adding = seconds_per_round(team, kRepeats, [&](int thread, std::int64_t rounds) {
     for (std::int64_t round = 0; round < rounds; ++round) {
       HWY_DYNAMIC_DISPATCH(add_to)(array(thread, 0), array(thread, half + apart), count);
     }
   });
-  const double incrementing = seconds_per_round(team, [&](int thread, std::int64_t rounds) {
-    for (std::int64_t round = 0; round < rounds; ++round) {
-      HWY_DYNAMIC_DISPATCH(increment)(array(thread, 0), 2 * count);
-    }
-  });
+  const double incrementing =
+      seconds_per_round(team, kRepeats, [&](int thread, std::int64_t rounds) {
+        for (std::int64_t round = 0; round < rounds; ++round) {
+          HWY_DYNAMIC_DISPATCH(increment)(array(thread, 0), 2 * count);
+        }
+      });
   const double bytes = static_cast<double>(team.size()) * static_cast<double>(half);
   return std::max(3 * bytes / adding, 4 * bytes / incrementing);
 }

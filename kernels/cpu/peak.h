@@ -29,6 +29,10 @@ enum class MultiplyAdd : std::uint8_t {
 /// it. Takes about 0.1 s; waits.
 double peak_flops(ThreadTeam& team, MultiplyAdd instruction);
 
+/// The same of one run of at least 4 ms. It is lower than peak_flops() while other programs, or
+/// other virtual machines, use the same cores. Takes about 0.01 s; waits.
+double sample_flops(ThreadTeam& team, MultiplyAdd instruction);
+
 /// The bytes per second that all threads together read and write if they traverse `memory` again
 /// and again. Each thread has an equal part. This is the largest of several ratios of reads to
 /// writes. Overwrites the memory. Takes about 0.2 s, or 34 traversals if they are slow; waits.

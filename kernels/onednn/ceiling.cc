@@ -58,10 +58,12 @@ std::vector<cpu::MultiplyAdd> instructions_for(DType dtype) {
   return instructions;
 }
 
-double register_flops(const Context& context, DType dtype) {
+/// The fastest of the instructions, with flops(team, instruction).
+double register_flops(const Context& context, DType dtype,
+                      double (*flops)(cpu::ThreadTeam&, cpu::MultiplyAdd)) {
   double most = 0;
   for (const cpu::MultiplyAdd instruction : instructions_for(dtype)) {
-    most = std::max(most, cpu::peak_flops(context.team, instruction));
+    most = std::max(most, flops(context.team, instruction));
   }
   return most;
 }
@@ -88,9 +90,14 @@ double product_flops(const Context& context, DType dtype) {
   return 2 * std::pow(static_cast<double>(size), 3) / seconds;
 }
 
+double sample_flops(const Context& context, DType dtype) {
+  return register_flops(context, dtype, cpu::sample_flops);
+}
+
 Ceiling measure_ceiling(const Context& context, DType dtype) {
   const double product = product_flops(context, dtype);
-  Ceiling ceiling{.flops_per_second = std::max(product, register_flops(context, dtype)),
+  const double registers = register_flops(context, dtype, cpu::peak_flops);
+  Ceiling ceiling{.flops_per_second = std::max(product, registers),
                   .product_flops_per_second = product};
   const auto levels = discover_caches(context.team.processors());
   // Much more than the caches hold.

@@ -34,6 +34,7 @@ std::vector<Layout> activation_layouts(const Context& context, const TensorType&
 /// See Backend.
 Ceiling measure_ceiling(const Context& context, DType dtype);
 double product_flops(const Context& context, DType dtype);
+double sample_flops(const Context& context, DType dtype);
 
 /// Rough machine speeds for the estimates that rank candidates. Only their ratios matter: one core
 /// does about 5 multiply-adds in the time it moves one byte to or from memory.

@@ -184,6 +184,9 @@ class OnednnBackend final : public Backend {
   std::optional<Ceiling> measure_ceiling(DType dtype) override {
     return onednn::measure_ceiling(context_, dtype);
   }
+  std::optional<double> sample_flops(DType dtype) override {
+    return onednn::sample_flops(context_, dtype);
+  }
   std::optional<double> measure_product(DType dtype) override {
     return product_flops(context_, dtype);
   }

@@ -12,6 +12,7 @@
 #include "bench/plan/input.h"
 #include "bench/plan/network.h"
 #include "bench/report/profile.h"
+#include "kernels/forwarding_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/test/far_device.h"
 #include "results/environment/test/fake_clock.h"
@@ -21,7 +22,7 @@ namespace {
 
 /// The times of one network that was fed once.
 KernelTimes times_on(Backend& backend, bool training, std::vector<std::int64_t>* watched = nullptr,
-                     std::chrono::milliseconds step = {}) {
+                     std::chrono::milliseconds step = {}, std::optional<DType> sampled = {}) {
   FakeClock clock;
   RunSettings settings = residual();
   settings.workload.mode = training ? RunMode::training : RunMode::forward_only;
@@ -31,13 +32,13 @@ KernelTimes times_on(Backend& backend, bool training, std::vector<std::int64_t>*
   const auto input = make_run_input(settings, tower.executor().input_layout("images"));
   const InputBatch batch = input->next();
   tower.feed(batch.images, batch.labels);
-  const std::vector<KernelTimes> times =
-      time_kernels(lone.towers(), clock, [&](std::int64_t done, std::int64_t) {
-        clock.advance(step);
-        if (watched != nullptr) {
-          watched->push_back(done);
-        }
-      });
+  const Watch watch = [&](std::int64_t done, std::int64_t) {
+    clock.advance(step);
+    if (watched != nullptr) {
+      watched->push_back(done);
+    }
+  };
+  const std::vector<KernelTimes> times = time_kernels(lone.towers(), clock, watch, sampled);
   EXPECT_EQ(times.size(), 1U);
   EXPECT_EQ(times.front().kernels.size(), tower.executor().plan().steps.size());
   return times.front();
@@ -131,6 +132,28 @@ TEST(KernelTimes, AreMeansOfFewerLongSteps) {
   watched.clear();
   times_on(*backend, /*training=*/false, &watched, std::chrono::milliseconds(5000));
   EXPECT_THAT(watched, testing::ElementsAre(1));
+}
+
+/// Its arithmetic becomes slower with each sample.
+class SlowingBackend : public ForwardingBackend {
+ public:
+  explicit SlowingBackend(Backend& inner) : ForwardingBackend(inner) {}
+  std::optional<double> sample_flops(DType dtype) override {
+    EXPECT_EQ(dtype, DType::bf16);
+    return flops_ -= 1e9;
+  }
+
+ private:
+  double flops_ = 11e9;
+};
+
+TEST(KernelTimes, HaveTheMeanOfTheSamples) {
+  const auto backend = make_reference_backend();
+  SlowingBackend slowing(*backend);
+  const KernelTimes times = times_on(slowing, /*training=*/true, nullptr, {}, DType::bf16);
+  EXPECT_DOUBLE_EQ(times.flops_per_second.value(), 5.5e9);
+  EXPECT_FALSE(times_on(*backend, /*training=*/true, nullptr, {}, DType::bf16).flops_per_second);
+  EXPECT_FALSE(times_on(slowing, /*training=*/true).flops_per_second);
 }
 
 TEST(KernelTimes, IncludeEveryTowersPartOfTheAllReduce) {

@@ -91,6 +91,17 @@ TEST(PrintProfile, ComparesALargeProductAndCachesWithTheCeiling) {
                         "caches: L1 400.0 GB/s, L3 20.0 GB/s\n"));
 }
 
+TEST(PrintProfile, SaysThatOthersUseTheCores) {
+  Profile profile = example();
+  profile.sampled_flops = 6.3e11;
+  EXPECT_THAT(text(profile),
+              HasSubstr("ceiling, measured: 1000.0 GFLOP/s, 10.0 GB/s\n"
+                        "between the profiled steps: 630.0 GFLOP/s, 63 % of the ceiling; other "
+                        "programs or virtual machines use the same cores\n"));
+  profile.sampled_flops = 9.5e11;
+  EXPECT_THAT(text(profile), testing::Not(HasSubstr("between the profiled steps")));
+}
+
 TEST(PrintProfile, HasNoShareOfTheCeilingForUnknownWork) {
   Profile profile = example();
   profile.rows.push_back({.name = "all towers", .op = "exchange", .seconds = 1e-3});

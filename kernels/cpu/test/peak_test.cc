@@ -26,6 +26,15 @@ bool has(const std::string& isa) {
   return rank(richest) < std::ssize(kPoorestFirst) && rank(richest) >= rank(isa);
 }
 
+TEST(SampleFlops, MeasuresOneRun) {
+  test::for_teams([](ThreadTeam& team) {
+    const double sample = sample_flops(team, MultiplyAdd::f32);
+    EXPECT_GT(sample, 0);
+    // The clock may have changed between the two.
+    EXPECT_LT(sample, 4 * peak_flops(team, MultiplyAdd::f32));
+  });
+}
+
 // Twelve sums start at 0, 1, ... 11; one lane of each is returned.
 constexpr float kStart = 66;
 constexpr std::int64_t kRounds = 5;
