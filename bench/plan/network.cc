@@ -7,6 +7,7 @@
 #include "models/passes/backward.h"
 #include "models/passes/fuse.h"
 #include "models/passes/fuse_batch_norm.h"
+#include "models/passes/fuse_concat.h"
 #include "models/passes/gather_averages.h"
 #include "models/passes/gradient_sums.h"
 #include "models/passes/mixed_precision.h"
@@ -16,6 +17,10 @@
 namespace bench {
 namespace {
 
+SupportQuery supported_by(const Backend& backend) {
+  return [&backend](const Graph& graph, const Node& node) { return backend.supports(graph, node); };
+}
+
 Graph make_float_graph(const Workload& workload, const Backend& backend, Graph network) {
   if (workload.frozen()) {
     network = fold_batch_norm(network).graph;
@@ -24,8 +29,9 @@ Graph make_float_graph(const Workload& workload, const Backend& backend, Graph n
     network = mixed_precision(network, workload.dtype,
                               workload.training() ? Weights16::cast : Weights16::stored);
   }
-  return fuse(network,
-              [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
+  const SupportQuery supports = supported_by(backend);
+  const Graph fused = fuse(network, supports);
+  return workload.training() ? fused : fuse_concat(fused, supports);
 }
 
 /// Why the gradients of any tables are dense; empty if they can be sparse.
@@ -97,9 +103,7 @@ Graph make_run_graph(const RunSettings& settings, const Backend& backend, Graph 
   if (!settings.workload.training()) {
     return fused;
   }
-  const SupportQuery supports = [&](const Graph& graph, const Node& node) {
-    return backend.supports(graph, node);
-  };
+  const SupportQuery supports = supported_by(backend);
   // Convolutions that return statistics, with or without a batch norm before them, do not repeat.
   const bool fuses_batch_norm =
       settings.execution.gpu.conv_statistics && !settings.execution.deterministic;
@@ -132,8 +136,7 @@ std::string why_gradients_are_dense(const RunSettings& settings) {
 QuantizedGraph build_quantized_graph(const RunSettings& settings, const Backend& backend,
                                      std::int64_t batch, const Ranges& ranges) {
   QuantizedGraph result =
-      quantize(build_float_graph(settings.workload, backend, batch), ranges,
-               [&](const Graph& graph, const Node& node) { return backend.supports(graph, node); });
+      quantize(build_float_graph(settings.workload, backend, batch), ranges, supported_by(backend));
   if (result.weights.empty()) {
     const std::string refusal =
         fmt::format("--dtype=int8: --device={} runs no layer of {} in int8",

@@ -1,7 +1,11 @@
-#include "models/ops/batch_norm.h"
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <optional>
 
 #include "kernels/cases/cases.h"
 #include "models/base/errors.h"
+#include "models/ops/concat_batch_norm.h"
 
 namespace bench {
 namespace {
@@ -103,6 +107,86 @@ KernelCase make_mask_case(const Spec& spec, bool two_gradients) {
     result.fills.push_back({});
   }
   return result;
+}
+
+/// Batch norm of several tensors' channels.
+struct JoinedSpec {
+  std::string name;
+  std::vector<std::int64_t> channels;
+  /// N, H and W of all parts.
+  std::array<std::int64_t, 3> extents{};
+  bool scale = true;
+  ActivationKind activation = ActivationKind::none;
+  std::optional<DType> quanta = {};
+};
+
+/// Inputs: the parts, gamma, beta and statistics.
+KernelCase make_joined_case(const JoinedSpec& spec) {
+  constexpr double kQuantum = 1.0 / 32;
+  ConcatBatchNormAttributes attributes{
+      .norm = {.epsilon = 1e-5, .scale = spec.scale, .epilogue = {.activation = spec.activation}},
+      .parts = static_cast<int>(spec.channels.size())};
+  if (spec.quanta) {
+    attributes.quantize = {.scale = kQuantum, .dtype = *spec.quanta};
+  }
+  KernelCase result{.name = "concat_batch_norm_" + spec.name,
+                    .op = &kConcatBatchNorm,
+                    .attributes = attributes,
+                    .smooth = false,
+                    .quanta = spec.quanta ? 1.0 : 0};
+  const auto [batch, height, width] = spec.extents;
+  std::int64_t channels = 0;
+  for (const std::int64_t part : spec.channels) {
+    result.inputs.push_back({.shape = {batch, part, height, width}});
+    result.fills.push_back({.mean = 0.5});
+    channels += part;
+  }
+  if (spec.scale) {
+    add_vector(result, channels, {.mean = 1, .scale = 0.5});
+  }
+  // Some quanta and some results of ReLU6 are cut off at either end.
+  add_vector(result, channels, {.mean = 3, .scale = 3});
+  add_vector(result, channels, {.mean = 0.5});
+  add_vector(result, channels, {.kind = InputFill::Kind::positive, .mean = 0.5});
+  return result;
+}
+
+std::vector<KernelCase> joined_cases() {
+  constexpr auto kRelu = ActivationKind::relu;
+  constexpr auto kRelu6 = ActivationKind::relu6;
+  std::vector<KernelCase> cases;
+  for (const JoinedSpec& spec : std::vector<JoinedSpec>{
+           {.name = "blocks", .channels = {32, 16, 64}, .extents = {3, 5, 7}, .activation = kRelu},
+           {.name = "odd", .channels = {5, 13, 1}, .extents = {2, 7, 5}, .activation = kRelu6},
+           {.name = "one", .channels = {20}, .extents = {2, 6, 6}, .scale = false},
+           {.name = "one_pixel", .channels = {48, 16}, .extents = {5, 1, 1}, .activation = kRelu},
+           // More than a thread's grain and a piece of rows.
+           {.name = "large", .channels = {64, 32, 32}, .extents = {2, 30, 31}},
+           {.name = "many",
+           .channels = {16, 16, 16, 16, 16, 16, 16, 16, 16},
+           .extents = {1, 4, 4},
+           .scale = false,
+           .activation = kRelu},
+           // An activation that kernels may leave to a separate node.
+           {.name = "sigmoid",
+           .channels = {16, 16},
+           .extents = {2, 4, 4},
+           .activation = ActivationKind::sigmoid},
+           {.name = "to_u8",
+           .channels = {32, 16},
+           .extents = {2, 9, 9},
+           .activation = kRelu,
+           .quanta = DType::u8},
+           {.name = "to_u8_odd",
+           .channels = {3, 21, 1},
+           .extents = {2, 5, 3},
+           .scale = false,
+           .activation = kRelu6,
+           .quanta = DType::u8},
+           {.name = "to_s8", .channels = {64}, .extents = {2, 6, 6}, .quanta = DType::s8}}) {
+    cases.push_back(make_joined_case(spec));
+  }
+  return cases;
 }
 
 void add_channel_counts(std::vector<Spec>& specs, const Epilogue& epilogue) {
@@ -226,6 +310,7 @@ std::vector<KernelCase> batch_norm_cases() {
   }
   cases.push_back(make_mask_case(
       {.name = "two_gradients", .x = {4, 32, 6, 6}, .epilogue = {.activation = kRelu}}, true));
+  std::ranges::move(joined_cases(), std::back_inserter(cases));
   return cases;
 }
 

@@ -158,6 +158,12 @@ void check_activation(ActivationKind activation) {
 
 }  // namespace
 
+float inference_scale(const float* gamma, const float* variance, double epsilon,
+                      std::int64_t channel) {
+  return static_cast<float>(or_one(gamma, channel) *
+                            inverse_deviation(static_cast<double>(variance[channel]), epsilon));
+}
+
 bool batch_norm_carries(ActivationKind activation) {
   return activation == ActivationKind::none || activation == ActivationKind::relu ||
          activation == ActivationKind::relu6;
@@ -209,11 +215,9 @@ void batch_norm_inference(ThreadTeam& team, const BatchNormInference& args) {
   const RowPlan plan(tiling, team.size());
   const auto finish = [&](const GroupChannels& part) {
     for_channels(part.channels, tiling, workspace, [&](std::int64_t channel) {
-      const double scale =
-          or_one(args.gamma, channel) *
-          inverse_deviation(static_cast<double>(args.variance[channel]), args.epsilon);
       workspace.vector(kMean)[channel] = args.mean[channel];
-      workspace.vector(kScale)[channel] = static_cast<float>(scale);
+      workspace.vector(kScale)[channel] =
+          inference_scale(args.gamma, args.variance, args.epsilon, channel);
       workspace.vector(kShift)[channel] = args.beta[channel];
     });
   };

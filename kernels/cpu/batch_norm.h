@@ -16,6 +16,10 @@ std::size_t channel_workspace_bytes(const ChannelView& view, int threads);
 /// InternalError for any other.
 bool batch_norm_carries(ActivationKind activation);
 
+/// gamma / sqrt(variance + epsilon) of a channel, with gamma 1 if it is null.
+float inference_scale(const float* gamma, const float* variance, double epsilon,
+                      std::int64_t channel);
+
 using BatchNormForward = bench::BatchNormForward<ChannelView>;
 using BatchNormInference = bench::BatchNormInference<ChannelView>;
 using BatchNormBackward = bench::BatchNormBackward<ChannelView>;

@@ -19,6 +19,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/filter_gradient.cc
     cpu/filter_gradient_rows.cc
     cpu/join_rows.cc
+    cpu/concat_batch_norm.cc
     cpu/loss.cc
     cpu/lrn.cc
     cpu/multibox_loss.cc
@@ -58,11 +59,13 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/filter_gradient.h
     cpu/filter_gradient_rows.h
     cpu/join_rows.h
+    cpu/concat_batch_norm.h
     cpu/loss.h
     cpu/lrn.h
     cpu/lrn_slab.h
     cpu/multibox_loss.h
     cpu/optimizer.h
+    cpu/normalized_part.h
     cpu/peak.h
     cpu/spatial_mean.h
     cpu/spatial_pad.h
@@ -89,6 +92,7 @@ bench_test(cpu_kernels_test SEPARATE LONG LABELS quick
     cpu/test/ctc_loss_test.cc
     cpu/test/embedding_test.cc
     cpu/test/filter_gradient_test.cc
+    cpu/test/concat_batch_norm_test.cc
     cpu/test/kernel_test.cc
     cpu/test/loss_test.cc
     cpu/test/lrn_test.cc

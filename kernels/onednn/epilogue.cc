@@ -4,6 +4,7 @@
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/ops/batch_norm.h"
+#include "models/ops/concat_batch_norm.h"
 #include "models/ops/conv2d.h"
 #include "models/ops/fully_connected.h"
 
@@ -43,6 +44,10 @@ Support supports_epilogue(const Node& node) {
   }
   if (node.op == &kBatchNorm || node.op == &kBatchNormInference || node.op == &kBatchNormBackward) {
     return carries(node, node.attributes.as<BatchNormAttributes>().epilogue.activation,
+                   cpu::batch_norm_carries);
+  }
+  if (node.op == &kConcatBatchNorm) {
+    return carries(node, node.attributes.as<ConcatBatchNormAttributes>().norm.epilogue.activation,
                    cpu::batch_norm_carries);
   }
   return {};

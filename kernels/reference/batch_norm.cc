@@ -1,4 +1,4 @@
-#include "models/ops/batch_norm.h"
+#include "models/ops/concat_batch_norm.h"
 
 #include <cmath>
 
@@ -76,6 +76,12 @@ Operation batch_norm_inference(const Graph&, const Node& node) {
                 attributes.epsilon, out[0]);
     });
   }};
+}
+
+Operation concat_batch_norm(const Graph& graph, const Node& node) {
+  Node single = node;
+  single.attributes = node.attributes.as<ConcatBatchNormAttributes>().norm;
+  return batch_norm_inference(graph, single);
 }
 
 /// Let m be the elements per channel and x^ = (x - mean) / sqrt(variance + epsilon). Then dbeta =

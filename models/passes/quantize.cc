@@ -5,6 +5,7 @@
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/ops/add.h"
+#include "models/ops/concat_batch_norm.h"
 #include "models/ops/conv2d.h"
 #include "models/ops/fully_connected.h"
 #include "models/ops/pool.h"
@@ -110,6 +111,8 @@ class Emitter {
       keep(node, &Emitter::fully_connected);
     } else if (node.op == &kAdd) {
       keep(node, &Emitter::add);
+    } else if (node.op == &kBatchNormInference || node.op == &kConcatBatchNorm) {
+      keep(node, &Emitter::batch_norm);
     } else if (node.op == &kSpatialMean) {
       keep(node, &Emitter::spatial_mean);
     } else {
@@ -119,12 +122,16 @@ class Emitter {
                                  : -1);
   }
 
-  std::vector<ValueId> as_it_is(const Node& node) {
+  std::vector<ValueId> plain_inputs(const Node& node) {
     std::vector<ValueId> inputs;
     for (const ValueId id : node.inputs) {
       inputs.push_back(plain(id));
     }
-    return result_.graph.add_node(*node.op, node.name, node.attributes, inputs);
+    return inputs;
+  }
+
+  std::vector<ValueId> as_it_is(const Node& node) {
+    return result_.graph.add_node(*node.op, node.name, node.attributes, plain_inputs(node));
   }
 
   std::vector<ValueId> on_quanta(const Node& node) {
@@ -174,6 +181,16 @@ class Emitter {
                                             .output = output_of(node)};
     return result_.graph.add_node(kQuantizedAdd, node.name, attributes,
                                   {quantized(node.inputs[0]), quantized(node.inputs[1])});
+  }
+
+  std::vector<ValueId> batch_norm(const Node& node) {
+    auto attributes =
+        node.op == &kConcatBatchNorm
+            ? node.attributes.as<ConcatBatchNormAttributes>()
+            : ConcatBatchNormAttributes{.norm = node.attributes.as<BatchNormAttributes>()};
+    const ValueId y = node.outputs[0];
+    attributes.quantize = {.scale = plan_.scale(y), .dtype = plan_.dtype(y)};
+    return result_.graph.add_node(kConcatBatchNorm, node.name, attributes, plain_inputs(node));
   }
 
   std::vector<ValueId> spatial_mean(const Node& node) {
@@ -235,8 +252,11 @@ QuantizedGraph quantize(const Graph& graph, const Ranges& ranges, const SupportQ
       }
     }
     if (refused.size() == before) {
-      for (const auto& [node, why] : refused) {
-        result.refusals.push_back(why);
+      for (const auto& [n, why] : refused) {
+        const OpDef* const op = graph.nodes()[n].op;
+        if (op != &kBatchNormInference && op != &kConcatBatchNorm) {
+          result.refusals.push_back(why);
+        }
       }
       return result;
     }

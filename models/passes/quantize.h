@@ -40,10 +40,11 @@ struct QuantizedGraph {
   std::vector<std::string> refusals;
 };
 
-/// Quantises a graph for inference, after fold_batch_norm and fuse:
+/// Quantises a graph for inference, after fold_batch_norm, fuse and fuse_concat:
 /// - convolutions and fully connected layers read u8 or s8 if the device supports it;
 /// - they write u8 or s8 if the next reader wants it;
 /// - adds, pooling, concat and other ops that move elements run between them in u8 and s8 too;
+/// - a batch norm that no convolution absorbed writes u8 or s8 if all its readers want it;
 /// - everything else computes in f32 between a dequantize and a quantize.
 ///
 /// A value is u8 if an activation makes it non-negative, else s8. Values that join in a concat or

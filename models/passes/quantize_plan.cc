@@ -7,6 +7,7 @@
 #include "models/base/errors.h"
 #include "models/ir/op.h"
 #include "models/ops/add.h"
+#include "models/ops/concat_batch_norm.h"
 #include "models/ops/conv2d.h"
 #include "models/ops/fully_connected.h"
 #include "models/ops/quantized.h"
@@ -19,6 +20,13 @@ namespace {
 bool keeps_sign(const OpDef& op) { return op.keeps_sign || op.quanta == Quanta::passed_on; }
 
 bool passes_quanta_on(const Node& node) { return node.op->quanta == Quanta::passed_on; }
+
+/// Returns true for a batch norm, which reads real numbers and can write quanta.
+bool can_write_quanta(const Node& node) {
+  return node.op == &kConcatBatchNorm ||
+         (node.op == &kBatchNormInference &&
+          !node.attributes.as<BatchNormAttributes>().epilogue.residual);
+}
 
 /// The activation that a node ends with.
 ActivationKind activation_of(const Node& node) {
@@ -60,7 +68,7 @@ QuantizePlan::QuantizePlan(const Graph& graph, const Ranges& ranges,
       non_negative_(graph.values().size(), false),
       candidate_(graph.nodes().size(), false),
       quantized_(graph.nodes().size(), false),
-      read_(graph.values().size(), false),
+      read_(graph.values().size(), 0),
       same_scale_(graph.values().size()) {
   find_non_negative();
   find_candidates(refused);
@@ -103,34 +111,48 @@ void QuantizePlan::find_candidates(const std::map<std::size_t, std::string>& ref
     }
     if (node.op == &kConv2d || node.op == &kFullyConnected) {
       candidate_[n] = may_carry(node);
+    } else if (can_write_quanta(node)) {
+      candidate_[n] = is_straight(activation_of(node));
     } else if (node.op == &kAdd || node.op == &kSpatialMean || passes_quanta_on(node)) {
       // Quantising only for their sake would not pay off.
       candidate_[n] = std::any_of(node.inputs.begin(), node.inputs.end(),
                                   [&](ValueId id) { return available[at(id)]; });
     }
-    available[at(node.outputs[0])] = candidate_[n] && node.op != &kSpatialMean;
+    // Rounding a batch norm's result only for a pooling or the like would not pay off.
+    available[at(node.outputs[0])] =
+        candidate_[n] && node.op != &kSpatialMean && !can_write_quanta(node);
   }
+}
+
+/// Returns true if the readers of the node's result, which are chosen, want it to be quantised.
+bool QuantizePlan::is_wanted(const Node& node) const {
+  const std::size_t y = at(node.outputs[0]);
+  if (can_write_quanta(node)) {
+    return read_[y] > 0 && read_[y] == uses_[y];
+  }
+  return !passes_quanta_on(node) || read_[y] > 0;
 }
 
 void QuantizePlan::choose() {
   for (std::size_t n = graph_.nodes().size(); n-- > 0;) {
     const Node& node = graph_.nodes()[n];
-    quantized_[n] = candidate_[n] && (!passes_quanta_on(node) || read_[at(node.outputs[0])]);
-    if (!quantized_[n]) {
+    const std::size_t y = at(node.outputs[0]);
+    quantized_[n] = candidate_[n] && is_wanted(node);
+    if (!quantized_[n] || can_write_quanta(node)) {
       continue;
     }
     if (node.op != &kConv2d && node.op != &kFullyConnected) {
       for (const ValueId id : node.inputs) {
-        read_[at(id)] = true;
+        ++read_[at(id)];
       }
       continue;
     }
-    read_[at(node.inputs[0])] = true;
+    ++read_[at(node.inputs[0])];
     weights_.insert(node.inputs[1]);
     // If the result is a real number, the residual is one too.
     if (node.op == &kConv2d && node.attributes.as<Conv2dAttributes>().epilogue.residual &&
-        read_[at(node.outputs[0])]) {
-      read_[at(node.inputs.back())] = true;
+        read_[y] > 0) {
+      ++read_[at(node.inputs.back())];
     }
   }
 }
@@ -146,7 +168,7 @@ void QuantizePlan::share_scales() {
     }
   }
   for (std::size_t v = 0; v < read_.size(); ++v) {
-    if (!read_[v]) {
+    if (read_[v] == 0) {
       continue;
     }
     const auto range = ranges_.find(graph_.values()[v].name);

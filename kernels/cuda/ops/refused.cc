@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "kernels/cuda/device/context.h"
+#include "models/ops/concat_batch_norm.h"
 #include "models/ops/ctc_loss.h"
 #include "models/ops/multibox_loss.h"
 
@@ -18,7 +19,8 @@ std::string why_not(const OpDef& op) {
   const auto any_of = [&](std::initializer_list<const OpDef*> ops) {
     return std::find(ops.begin(), ops.end(), &op) != ops.end();
   };
-  if (any_of({&kCtcLoss, &kCtcLossBackward, &kMultiboxLoss, &kMultiboxLossBackward})) {
+  if (any_of({&kCtcLoss, &kCtcLossBackward, &kConcatBatchNorm, &kMultiboxLoss,
+              &kMultiboxLossBackward})) {
     return fmt::format("{} runs only on the CPU", op.name);
   }
   return "";
@@ -37,6 +39,7 @@ BENCH_REFUSED_OP(quantized_fully_connected)
 BENCH_REFUSED_OP(quantized_spatial_mean)
 BENCH_REFUSED_OP(ctc_loss)
 BENCH_REFUSED_OP(ctc_loss_backward)
+BENCH_REFUSED_OP(concat_batch_norm)
 BENCH_REFUSED_OP(multibox_loss)
 BENCH_REFUSED_OP(multibox_loss_backward)
 #undef BENCH_REFUSED_OP

@@ -8,6 +8,7 @@
 #include "models/ops/bias_add.h"
 #include "models/ops/channel_slice.h"
 #include "models/ops/concat.h"
+#include "models/ops/concat_batch_norm.h"
 #include "models/ops/conv2d.h"
 #include "models/ops/ctc_loss.h"
 #include "models/ops/embedding.h"
@@ -149,6 +150,18 @@ TEST(BatchNormShape, RefusesAResidualOfAnotherShape) {
   EXPECT_EQ(refusal(kBatchNorm, BatchNormAttributes{.scale = false, .epilogue = {.residual = true}},
                     {{1, 8, 4, 4}, {8}, {1, 8, 4, 5}}, "bn"),
             "batch_norm: the residual is 1x8x4x5, but the result is 1x8x4x4 (bn)");
+}
+
+TEST(ConcatBatchNormShape, IsTheConcatOfItsParts) {
+  const ConcatBatchNormAttributes attributes{.norm = {.scale = false}, .parts = 2};
+  EXPECT_EQ(result_shape(kConcatBatchNorm, attributes, {{1, 3, 4, 4}, {1, 5, 4, 4}, {8}, {8}, {8}}),
+            (Shape{1, 8, 4, 4}));
+  EXPECT_EQ(
+      refusal(kConcatBatchNorm, attributes, {{1, 3, 4, 4}, {1, 5, 4, 4}, {8}, {7}, {8}}, "bn"),
+      "concat_batch_norm: a parameter has 7 channels, but the input has 8 (axis C of bn)");
+  EXPECT_EQ(
+      refusal(kConcatBatchNorm, attributes, {{1, 3, 4, 4}, {1, 5, 4, 3}, {8}, {8}, {8}}, "bn"),
+      "concat_batch_norm: input 1 has extent 3, but input 0 has 4 (axis W of bn)");
 }
 
 TEST(FullyConnectedShape, RefusesOtherChannels) {

@@ -11,6 +11,7 @@
 #include "models/ops/conv2d.h"
 #include "models/ops/quantized.h"
 #include "models/passes/fuse.h"
+#include "models/passes/fuse_concat.h"
 #include "models/zoo/builder.h"
 
 namespace bench {
@@ -30,7 +31,7 @@ struct Network {
   ValueId conv_relu(const std::string& name, ValueId x) {
     return net.relu(name + ".relu", net.conv(name, x, {.channels = 8, .window = {.kernel = 3}}));
   }
-  QuantizedGraph quantized(const SupportQuery& supports = all) {
+  [[nodiscard]] QuantizedGraph quantized(const SupportQuery& supports = all) const {
     const Graph fused = fuse(graph, all);
     return quantize(fused, unknown_ranges(fused), supports);
   }
@@ -138,6 +139,70 @@ TEST(Quantize, AddsARealResidualToARealResult) {
   EXPECT_THAT(ops_of(quantized.graph), ElementsAre("quantize", "quantized_conv2d", "dequantize",
                                                    "quantized_conv2d", "activation"));
   EXPECT_EQ(quantized.graph.type(node_named(quantized.graph, "b").outputs[0]).dtype, DType::f32);
+}
+
+/// Two convolutions of 8 channels, and batch norms after them. The second absorbs their sum.
+struct NormNetwork : Network {
+  ValueId a = conv("a", images);
+  ValueId b = conv("b", images);
+
+  ValueId conv(const std::string& name, ValueId x) { return net.conv(name, x, {.channels = 8}); }
+  ValueId norm_relu(const std::string& name, ValueId x) {
+    return net.relu(name + ".relu", net.batch_norm(name, x, {}));
+  }
+  [[nodiscard]] std::vector<std::string_view> ops_after_inputs(const SupportQuery& supports = all) {
+    const Graph fused = fuse_concat(fuse(graph, all), all);
+    result = quantize(fused, unknown_ranges(fused), supports);
+    // Without the images' quantize and the two convolutions.
+    std::vector<std::string_view> ops = ops_of(result.graph);
+    ops.erase(ops.begin(), ops.begin() + 3);
+    return ops;
+  }
+  QuantizedGraph result;
+};
+
+TEST(Quantize, WritesQuantaFromTheBatchNormOfAConcat) {
+  NormNetwork network;
+  const ValueId x =
+      network.norm_relu("m", network.net.concat("join", std::array{network.a, network.b}));
+  network.graph.set_output("y", network.conv("c", x));
+  EXPECT_THAT(network.ops_after_inputs(), ElementsAre("concat_batch_norm", "quantized_conv2d"));
+  const Node& norm = node_named(network.result.graph, "m");
+  EXPECT_EQ(network.result.graph.type(norm.outputs[0]).dtype, DType::u8);
+  EXPECT_EQ(network.result.graph.type(norm.inputs[0]).dtype, DType::f32);
+}
+
+TEST(Quantize, WritesQuantaFromABatchNormForSeveralReaders) {
+  NormNetwork network;
+  const ValueId sum = network.net.add("sum", network.a, network.b);
+  const ValueId x = network.net.batch_norm("m", sum, {});
+  network.graph.set_output("y", network.conv("c", x));
+  network.graph.set_output("z", network.conv("d", x));
+  EXPECT_THAT(network.ops_after_inputs(),
+              ElementsAre("concat_batch_norm", "quantized_conv2d", "quantized_conv2d"));
+  const Node& norm = node_named(network.result.graph, "m");
+  EXPECT_EQ(network.result.graph.type(norm.outputs[0]).dtype, DType::s8);
+}
+
+TEST(Quantize, KeepsABatchNormInFloatsThatAResultNeeds) {
+  NormNetwork network;
+  const ValueId x = network.norm_relu("m", network.net.add("sum", network.a, network.b));
+  network.graph.set_output("y", network.conv("c", x));
+  network.graph.set_output("z", x);
+  EXPECT_THAT(network.ops_after_inputs(),
+              ElementsAre("batch_norm_inference", "quantize", "quantized_conv2d"));
+}
+
+TEST(Quantize, DoesNotReportARefusedBatchNorm) {
+  NormNetwork network;
+  const ValueId x = network.norm_relu("m", network.net.add("sum", network.a, network.b));
+  network.graph.set_output("y", network.conv("c", x));
+  const auto no_fused_norm = [](const Graph&, const Node& node) {
+    return Support{.yes = node.op->name != "concat_batch_norm", .why_not = "no kernel"};
+  };
+  EXPECT_THAT(network.ops_after_inputs(no_fused_norm),
+              ElementsAre("batch_norm_inference", "quantize", "quantized_conv2d"));
+  EXPECT_THAT(network.result.refusals, IsEmpty());
 }
 
 TEST(Quantize, KeepsUnsupportedNodesInFloats) {
