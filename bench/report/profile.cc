@@ -131,14 +131,15 @@ void print_ceiling(std::ostream& out, const Ceiling& ceiling) {
   }
 }
 
-/// Says if the profiled steps could not have all of the ceiling.
+/// Says if the profiled steps could not have all of the ceiling. If the product is the ceiling, the
+/// sampled instructions may be slower by themselves, so nothing is known.
 void print_competition(std::ostream& out, double flops_per_second, const Ceiling& ceiling) {
   constexpr double kQuiet = 0.9;
   const double share = flops_per_second / ceiling.flops_per_second;
-  if (share < kQuiet) {
+  if (share < kQuiet && ceiling.product_flops_per_second < ceiling.flops_per_second) {
     out << fmt::format(
         "between the profiled steps: {:.1f} GFLOP/s, {:.0f} % of the ceiling; other programs or "
-        "virtual machines use the same cores\n",
+        "virtual machines may use the same cores\n",
         flops_per_second / 1e9, 100 * share);
   }
 }

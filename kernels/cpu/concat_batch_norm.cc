@@ -190,7 +190,7 @@ void concat_batch_norm(ThreadTeam& team, const ConcatBatchNorm& args) {
   constexpr std::int64_t kCacheLineFloats = 16;
   team.for_ranges(tiling.channels, kCacheLineFloats,
                   [&](Range channels) { find_scales(args, channels, workspace); });
-  // All parts of some rows are written while those rows are in the first cache.
+  // All parts of some rows are written while those rows are in the caches.
   const std::int64_t most_rows = RowPlan(tiling, team.size()).piece_rows();
   team.for_ranges(tiling.all_rows(), tile_grain(tiling), [&](Range range) {
     for_each_tile(tiling, range, [&](Tile tile) {
