@@ -279,7 +279,7 @@ void LearningRate::use_request(const LearningRateOptions& options) {
     minimum_ = request.minimum_learning_rate;
     if (decay_steps_ < 1) {
       throw UsageError(
-          fmt::format("--num_epochs_per_decay={:g}: shorter than one step of {} images",
+          fmt::format("--num_epochs_per_decay={:g}: shorter than one step of {} examples",
                       request.num_epochs_per_decay, options.examples_per_step));
     }
   }

@@ -109,14 +109,15 @@ void choose_micro_batch(RunSettings& settings, Backend& backend) {
                                  *micro_batch, settings.execution.device_label));
   }
   if (micro_batch && batch % *micro_batch != 0) {
-    throw UsageError(fmt::format("--micro_batch={} does not divide the batch of {} images",
-                                 *micro_batch, batch));
+    throw UsageError(
+        fmt::format("--micro_batch={} does not divide the batch of {}", *micro_batch, batch));
   }
   const std::int64_t chosen = micro_batch_for(settings, backend, batch);
   if (!micro_batch && chosen != batch) {
     micro_batch = chosen;
     settings.notices.push_back(
-        fmt::format("the network computes {} of {} images at a time, {}", chosen, batch,
+        fmt::format("the network computes {} of {} {}s at a time, {}", chosen, batch,
+                    settings.workload.model->example(),
                     settings.execution.choices == nullptr
                         ? "so that activations stay in the caches (--micro_batch)"
                         : "as in --choices_file"));

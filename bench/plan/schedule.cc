@@ -20,8 +20,9 @@ std::int64_t whole_batches(double num_epochs, const StepCountOptions& options) {
   }
   const std::int64_t num_batches = static_cast<std::int64_t>(images) / options.examples_per_step;
   if (num_batches < 1) {
-    throw UsageError(fmt::format("--num_epochs={:g}: less than one image; an epoch has {} images",
-                                 num_epochs, options.examples_per_epoch));
+    throw UsageError(
+        fmt::format("--num_epochs={:g}: less than one example; an epoch has {} examples",
+                    num_epochs, options.examples_per_epoch));
   }
   return num_batches;
 }

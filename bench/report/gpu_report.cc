@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include "bench/terminal/stderr_lines.h"
 #include "models/base/errors.h"
@@ -55,17 +56,22 @@ std::string events_text(const results::ClockEvents& events) {
   return text.empty() ? "clocks not reduced" : text;
 }
 
-/// The energy per image, of all cards together.
+/// The energy per image, token or example, of all cards together.
 std::string energy_text(const results::Record& record, const results::GpuWatched& watched) {
+  constexpr std::string_view kBegin = "joules_per_";
   const auto metric =
       std::find_if(record.metrics.begin(), record.metrics.end(),
-                   [](const results::Metric& row) { return row.name == "joules_per_image"; });
-  check(metric != record.metrics.end(), "a record without joules_per_image");
+                   [](const results::Metric& row) { return row.name.starts_with(kBegin); });
+  check(metric != record.metrics.end(), "a record without its energy");
+  const std::string unit = metric->name.substr(kBegin.size());
   if (!metric->value.known()) {
-    return fmt::format("J/image unavailable: {}", metric->value.why());
+    return fmt::format("J/{} unavailable: {}", unit, metric->value.why());
   }
-  return fmt::format("{:.4f} J/image over {:.1f} s (board sensor, not wall)",
-                     std::get<double>(metric->value.value()),
+  constexpr double kLeastJoules = 0.001;
+  const double joules = std::get<double>(metric->value.value());
+  const std::string amount = joules < kLeastJoules ? fmt::format("{:.4f} mJ", 1000 * joules)
+                                                   : fmt::format("{:.4f} J", joules);
+  return fmt::format("{}/{} over {:.1f} s (board sensor, not wall)", amount, unit,
                      std::chrono::duration<double>(watched.window).count());
 }
 

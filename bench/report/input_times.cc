@@ -68,7 +68,8 @@ void print_input_times(const RunSettings& settings, const SessionResult& session
     out << fmt::format("{:<28}{:>12.1f}{:>10}\n", name, each,
                        busy ? fmt::format("{:.0f} %", 100 * *busy) : "");
   };
-  out << fmt::format("{:<28}{:>12}{:>10}\n", "input", "us/image", "busy");
+  out << fmt::format("{:<28}{:>12}{:>10}\n", "input",
+                     fmt::format("us/{}", settings.workload.model->example()), "busy");
   const auto with_threads = [](std::string_view work, int threads) {
     return fmt::format("{} ({} thread{})", work, threads, threads == 1 ? "" : "s");
   };

@@ -371,7 +371,7 @@ void BatchLoader::count_bad(Slot& slot) {
         "a batch has only bad records, so nothing can replace them: {}", describe(counts))));
   } else if (counts.total() > options_.bad_records.limit.accepted(images)) {
     slot.error = std::make_exception_ptr(DataError(
-        fmt::format("--max_bad_records={} accepts {} in {} images, but there are more: {}",
+        fmt::format("--max_bad_records={} accepts {} in {} records, but there are more: {}",
                     options_.bad_records.limit.text(), options_.bad_records.limit.accepted(images),
                     images, describe(counts))));
   }

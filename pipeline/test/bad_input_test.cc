@@ -284,7 +284,7 @@ TEST(SkippedRecords, EndTheRunAboveTheLimit) {
   const std::string message = test::message_of<DataError>(next);
   EXPECT_THAT(
       message,
-      HasSubstr("--max_bad_records=2 accepts 2 in 12 images, but there are more: 3 bad records"));
+      HasSubstr("--max_bad_records=2 accepts 2 in 12 records, but there are more: 3 bad records"));
   EXPECT_EQ(test::message_of<DataError>(next), message) << "the error stays";
 }
 

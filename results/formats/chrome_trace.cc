@@ -14,7 +14,8 @@ using Ordered = nlohmann::ordered_json;
 void add_run(const StoredRun& run, std::size_t process, std::int64_t origin_ms, Ordered& events) {
   const std::vector<double> steps = step_seconds(run.record);
   const std::vector<double> ends = step_ends(run);
-  const double batch = number_field(run.record, "workload.global_batch").value_or(0);
+  const double units = units_per_step(run).value_or(0);
+  const std::string rate = speed_unit(run) + "/s";
   events.push_back({{"ph", "M"},
                     {"name", "process_name"},
                     {"pid", process},
@@ -30,12 +31,12 @@ void add_run(const StoredRun& run, std::size_t process, std::int64_t origin_ms, 
                       {"pid", process},
                       {"tid", 0},
                       {"args", {{"step", i + 1}}}});
-    if (batch <= 0 || steps[i] <= 0) continue;
+    if (units <= 0 || steps[i] <= 0) continue;
     events.push_back({{"ph", "C"},
-                      {"name", "images/s"},
+                      {"name", rate},
                       {"ts", start},
                       {"pid", process},
-                      {"args", {{"images/s", batch / steps[i]}}}});
+                      {"args", {{rate, units / steps[i]}}}});
   }
 }
 

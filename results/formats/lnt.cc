@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -27,9 +29,10 @@ struct LntMetric {
   const char* theirs;
   const char* ours;
 };
-/// Our metrics and their LNT names. Import reverses this only for files that bench wrote.
-constexpr std::array kLntMetrics = {LntMetric{"score", "images_per_sec"},
-                                    LntMetric{"execution_time", "step_time.mean"},
+/// LNT's name for the speed: images per second, unless a parameter of the run lists the test.
+constexpr const char* kLntSpeed = "score";
+/// Our other metrics and their LNT names. Import reverses this only for files that bench wrote.
+constexpr std::array kLntMetrics = {LntMetric{"execution_time", "step_time.mean"},
                                     LntMetric{"mem_bytes", "peak_rss"}};
 
 Ordered lnt_machine(const StoredRun& run) {
@@ -38,6 +41,10 @@ Ordered lnt_machine(const StoredRun& run) {
           {"os", text_field(run.record, "host.os")}};
 }
 
+/// The parameter of the run that lists the tests whose score is `metric`. LNT keeps parameters that
+/// it does not know, but refuses unknown members of a test.
+std::string lnt_parameter(const char* metric) { return fmt::format("bench_{}", metric); }
+
 /// One report per machine and revision, because a report has one of each.
 Outputs write_lnt(std::span<const StoredRun> runs) {
   std::map<std::pair<std::string, std::string>, std::vector<const StoredRun*>> reports;
@@ -45,6 +52,7 @@ Outputs write_lnt(std::span<const StoredRun> runs) {
   Outputs outputs;
   for (const auto& [key, members] : reports) {
     std::map<std::string, Ordered> tests;
+    std::map<std::string, std::set<std::string>> other_speeds;
     std::int64_t first = members.front()->start_ms;
     std::int64_t last = end_ms(*members.front());
     for (const StoredRun* run : members) {
@@ -52,6 +60,11 @@ Outputs write_lnt(std::span<const StoredRun> runs) {
       last = std::max(last, end_ms(*run));
       Ordered& test = tests[run->workload_key];
       test["name"] = kLntPrefix + word_of(run->workload);
+      if (const auto speed = speed_of(*run)) {
+        test[kLntSpeed].push_back(*speed);
+        const std::string metric = speed_metric(*run);
+        if (metric != kSpeedMetrics.front()) other_speeds[metric].insert(test["name"]);
+      }
       for (const LntMetric& metric : kLntMetrics) {
         if (const auto value = metric_value(*run, metric.ours))
           test[metric.theirs].push_back(*value);
@@ -59,13 +72,18 @@ Outputs write_lnt(std::span<const StoredRun> runs) {
     }
     Ordered list = Ordered::array();
     for (const auto& [workload, test] : tests) list.push_back(test);
+    Ordered lnt_run = {{"start_time", utc_by(first, "%Y-%m-%dT%H:%M:%S")},
+                       {"end_time", utc_by(last, "%Y-%m-%dT%H:%M:%S")},
+                       {"llvm_project_revision", key.second},
+                       {"producer", "bench"}};
+    for (const auto& [metric, names] : other_speeds) {
+      std::string listed;
+      for (const std::string& name : names) listed += (listed.empty() ? "" : " ") + name;
+      lnt_run[lnt_parameter(metric.c_str())] = listed;
+    }
     const Ordered root = {{"format_version", "2"},
                           {"machine", lnt_machine(*members.front())},
-                          {"run",
-                           {{"start_time", utc_by(first, "%Y-%m-%dT%H:%M:%S")},
-                            {"end_time", utc_by(last, "%Y-%m-%dT%H:%M:%S")},
-                            {"llvm_project_revision", key.second},
-                            {"producer", "bench"}}},
+                          {"run", lnt_run},
                           {"tests", list}};
     const std::string name =
         reports.size() == 1 ? "lnt.json" : fmt::format("lnt-{}.json", outputs.size() + 1);
@@ -82,9 +100,24 @@ bool is_lnt(const ForeignFile& source) {
          source.text.find("\"tests\"") != std::string::npos;
 }
 
-std::string lnt_metric_name(const std::string& theirs, bool from_bench) {
-  for (const LntMetric& metric : kLntMetrics) {
-    if (from_bench && theirs == metric.theirs) return metric.ours;
+/// What the score of a test is, in a file that bench wrote.
+std::string lnt_score(const json& root, const std::string& test) {
+  for (const char* const metric : kSpeedMetrics) {
+    std::istringstream names(text_field(root, "run." + lnt_parameter(metric)));
+    std::string name;
+    while (names >> name) {
+      if (name == test) return metric;
+    }
+  }
+  return kSpeedMetrics.front();
+}
+
+std::string lnt_metric_name(const json& root, const std::string& test, const std::string& theirs) {
+  if (text_field(root, "run.producer") == "bench") {
+    if (theirs == kLntSpeed) return lnt_score(root, test);
+    for (const LntMetric& metric : kLntMetrics) {
+      if (theirs == metric.theirs) return metric.ours;
+    }
   }
   return theirs == "mem_bytes" ? "peak_rss" : theirs;
 }
@@ -115,7 +148,7 @@ json read_lnt_sample(const ForeignFile& source, const json& root, const json& te
       bad_source(source, fmt::format("'{}' in {} is not a number", name, where));
     }
     if (name.ends_with("_status") && *data != 0) record.failed(fmt::format("{} is not 0", name));
-    record.metric(lnt_metric_name(name, from_bench), data->get<double>());
+    record.metric(lnt_metric_name(root, text_field(test, "name"), name), data->get<double>());
   }
   return std::move(record).finish();
 }

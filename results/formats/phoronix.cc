@@ -59,13 +59,10 @@ std::string phoronix_entry(const std::vector<const StoredRun*>& runs) {
   std::vector<double> speeds;
   std::string raw;
   for (const StoredRun* run : runs) {
-    const auto speed = metric_value(*run, "images_per_sec");
-    if (!speed) continue;
-    speeds.push_back(*speed);
+    speeds.push_back(*speed_of(*run));
     if (!raw.empty()) raw += ":";
-    raw += nlohmann::json(*speed).dump();
+    raw += nlohmann::json(speeds.back()).dump();
   }
-  if (speeds.empty()) return "";
   std::sort(speeds.begin(), speeds.end());
   return "      <Entry>\n" + element(4, "Identifier", runs.front()->machine) +
          element(4, "Value", nlohmann::json(quantile(speeds, 0.5)).dump()) +
@@ -76,28 +73,32 @@ Outputs write_phoronix(std::span<const StoredRun> runs) {
   if (runs.empty())
     throw UsageError("--format=phoronix: no runs to export; select at least one run");
   std::map<std::string, const StoredRun*> systems;
-  std::map<std::string, std::map<std::string, std::vector<const StoredRun*>>> results;
+  /// By workload and unit, then by machine.
+  std::map<std::pair<std::string, std::string>,
+           std::map<std::string, std::vector<const StoredRun*>>>
+      results;
   std::int64_t latest = 0;
   for (const StoredRun& run : runs) {
     systems.emplace(run.machine, &run);
-    results[run.workload][run.machine].push_back(&run);
+    if (speed_of(run)) results[{run.workload, speed_unit(run)}][run.machine].push_back(&run);
     latest = std::max(latest, end_ms(run));
   }
   const std::string version = text_field(runs.front().record, "source.bench_version");
   std::string text = "<?xml version=\"1.0\"?>\n<PhoronixTestSuite>\n  <Generated>\n" +
-                     element(2, "Title", "bench") + element(2, "Description", "CNN benchmarks") +
+                     element(2, "Title", "bench") +
+                     element(2, "Description", "Benchmarks of neural networks") +
                      element(2, "Notes", "") + element(2, "LastModified", xml_time(latest)) +
                      element(2, "TestClient", "bench " + version) + element(2, "InternalTags", "") +
                      element(2, "PreSetEnvironmentVariables", "") + "  </Generated>\n";
   for (const auto& [machine, run] : systems) text += phoronix_system(*run);
-  for (const auto& [workload, machines] : results) {
+  for (const auto& [key, machines] : results) {
+    const auto& [workload, unit] = key;
     std::string entries;
     for (const auto& [machine, members] : machines) entries += phoronix_entry(members);
-    if (entries.empty()) continue;
     text += "  <Result>\n" + element(2, "Identifier", "local/bench") +
             element(2, "ProfileVersion", version) + element(2, "Title", "bench") +
             element(2, "AppVersion", version) + element(2, "Arguments", workload) +
-            element(2, "Description", workload) + element(2, "Scale", "images/sec") +
+            element(2, "Description", workload) + element(2, "Scale", unit + "/sec") +
             element(2, "Proportion", "HIB") + element(2, "DisplayFormat", "BAR_GRAPH") +
             "    <Data>\n" + entries + "    </Data>\n  </Result>\n";
   }

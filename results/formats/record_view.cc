@@ -47,6 +47,24 @@ std::optional<double> metric_value(const StoredRun& run, const std::string& name
   return found->second.value;
 }
 
+std::optional<double> speed_of(const StoredRun& run) {
+  return metric_value(run, speed_metric(run));
+}
+
+std::string energy_metric(const StoredRun& run) {
+  const std::string unit = speed_unit(run);
+  return "joules_per_" + unit.substr(0, unit.size() - 1);
+}
+
+std::optional<double> units_per_step(const StoredRun& run) {
+  // The batch counts sequences, not tokens.
+  if (speed_unit(run) != "tokens") return number_field(run.record, "workload.global_batch");
+  const auto speed = metric_value(run, "tokens_per_sec_steps");
+  const auto step = metric_value(run, "step_time.mean");
+  if (!speed || !step) return std::nullopt;
+  return std::round(*speed * *step);
+}
+
 std::vector<double> step_seconds(const nlohmann::json& record) {
   std::vector<double> seconds;
   const nlohmann::json* steps = field(record, "series.step_ns");

@@ -26,6 +26,15 @@ std::optional<std::int64_t> integer_field(const nlohmann::json& record, std::str
 /// The metric's value.
 std::optional<double> metric_value(const StoredRun& run, const std::string& name);
 
+/// The run's images, tokens or examples per second, whichever it has.
+std::optional<double> speed_of(const StoredRun& run);
+
+/// The name of the run's energy metric, such as joules_per_image.
+std::string energy_metric(const StoredRun& run);
+
+/// The images, tokens or examples of a step, over all devices.
+std::optional<double> units_per_step(const StoredRun& run);
+
 /// The time of every timed step, in seconds.
 std::vector<double> step_seconds(const nlohmann::json& record);
 

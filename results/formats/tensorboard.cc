@@ -75,8 +75,8 @@ std::string event_file(const StoredRun& run) {
   const nlohmann::json& record = run.record;
   const std::vector<double> steps = step_seconds(record);
   const std::vector<double> ends = step_ends(run);
-  const double batch = number_field(record, "workload.global_batch").value_or(0);
-  const bool counts_images = speed_metric(run) == kSpeedMetrics.front();
+  const double units = units_per_step(run).value_or(0);
+  const std::string speed = speed_metric(run);
   const nlohmann::json* losses = field(record, "series.loss");
   std::string file;
   Message version;
@@ -84,8 +84,8 @@ std::string event_file(const StoredRun& run) {
       file, version.fixed64(1, static_cast<double>(run.start_ms) / 1e3).bytes(3, "brain.Event:2"));
   for (std::size_t i = 0; i < steps.size(); ++i) {
     append_scalar(file, ends[i], i + 1, "step_time_ms", steps[i] * 1e3);
-    if (batch > 0 && steps[i] > 0 && counts_images) {
-      append_scalar(file, ends[i], i + 1, "images_per_sec", batch / steps[i]);
+    if (units > 0 && steps[i] > 0) {
+      append_scalar(file, ends[i], i + 1, speed.c_str(), units / steps[i]);
     }
     if (losses != nullptr && i < losses->size() && (*losses)[i].is_number()) {
       append_scalar(file, ends[i], i + 1, "loss", (*losses)[i].get<double>());

@@ -160,10 +160,11 @@ std::string tf_run_log(const StoredRun& run) {
   return python_json(log) + "\n";
 }
 
-std::string tf_metric_line(const char* name, double value, std::int64_t step, double seconds) {
+std::string tf_metric_line(const char* name, double value, std::int64_t step, double seconds,
+                           const char* unit = nullptr) {
   const Ordered line = {{"name", name},
                         {"value", value},
-                        {"unit", nullptr},
+                        {"unit", unit == nullptr ? Ordered(nullptr) : Ordered(unit)},
                         {"global_step", step},
                         {"timestamp", tf_timestamp(seconds)},
                         {"extras", Ordered::array()}};
@@ -200,16 +201,19 @@ std::string tf_metric_log(const StoredRun& run) {
       }
     }
   }
-  // Tokens are not examples.
-  const char* const total_name =
-      metric_value(run, "examples_per_sec") ? "examples_per_sec" : "images_per_sec";
-  if (const auto total = metric_value(run, total_name)) {
+  if (const auto speed = speed_of(run)) {
+    // A run of the original counts images. Tokens are counted by their examples.
+    const bool images = speed_unit(run) == "images";
+    const double per_example =
+        speed_unit(run) == "tokens" ? units_per_step(run).value_or(0) / batch : 1;
     // A record imported from logs has no steps.
     const std::int64_t count = steps.empty()
                                    ? integer_field(run.record, "workload.num_batches").value_or(0)
                                    : static_cast<std::int64_t>(steps.size());
-    log += tf_metric_line("average_examples_per_sec", *total, count,
-                          static_cast<double>(end_ms(run)) / 1e3);
+    if (per_example > 0) {
+      log += tf_metric_line("average_examples_per_sec", *speed / per_example, count,
+                            static_cast<double>(end_ms(run)) / 1e3, images ? nullptr : "examples");
+    }
   }
   return log;
 }
@@ -317,6 +321,7 @@ void read_tf_run(const ForeignFile& source, ImportedRecord& record) {
 void read_tf_metrics(const ForeignFile& source, ImportedRecord& record) {
   std::istringstream lines(source.text);
   std::map<std::string, double> last;
+  std::string speed = "images_per_sec";
   std::string line;
   std::string stamp;
   for (int number = 1; std::getline(lines, line); ++number) {
@@ -326,9 +331,12 @@ void read_tf_metrics(const ForeignFile& source, ImportedRecord& record) {
     const auto name = needed_member(source, entry, "name", where, json::value_t::string);
     last[name.get<std::string>()] = needed_number(source, entry, "value", where);
     stamp = text_field(entry, "timestamp");
+    if (name == "average_examples_per_sec") {
+      speed = text_field(entry, "unit") == "examples" ? "examples_per_sec" : "images_per_sec";
+    }
   }
   for (const auto& [name, value] : last) {
-    const std::string ours = name == "average_examples_per_sec" ? "images_per_sec"
+    const std::string ours = name == "average_examples_per_sec" ? speed
                              : name == "top_1_accuracy"         ? "last_top_1_accuracy"
                              : name == "top_5_accuracy"         ? "last_top_5_accuracy"
                                                                 : name;

@@ -14,7 +14,6 @@ namespace bench::results {
 namespace {
 
 constexpr const char* kTfStdoutName = "tf-stdout";
-constexpr std::string_view kTotal = "total images/sec: ";
 
 /// The header lines that say what was run, and the members that they set.
 struct HeaderLine {
@@ -42,6 +41,19 @@ std::int64_t first_integer(std::string_view text) {
   return value;
 }
 
+/// The words before the number, such as "images/sec: ".
+std::string speed_words(std::string_view metric) {
+  return fmt::format("{}/sec: ", metric.substr(0, metric.find('_')));
+}
+
+/// The metric whose speed the text has; null if none.
+const char* speed_in(std::string_view text) {
+  const auto* const found = std::ranges::find_if(kSpeedMetrics, [&](const char* metric) {
+    return text.find(speed_words(metric)) != std::string_view::npos;
+  });
+  return found == kSpeedMetrics.end() ? nullptr : *found;
+}
+
 double number_of(const ForeignFile& source, std::string_view text, int line, const char* what) {
   double value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -63,12 +75,12 @@ class PrintedRun {
       if (!value.empty()) record_.set(header.path, std::string(value));
     }
     add_settings(line);
-    if (line.find("images/sec: ") != std::string_view::npos &&
-        line.find("+/-") != std::string_view::npos) {
-      add_step(line, number);
-    }
-    if (const std::string_view total = after(line, kTotal); !total.empty()) {
-      record_.metric("images_per_sec", number_of(source_, total, number, "the total"));
+    const char* const metric = speed_in(line);
+    if (metric == nullptr) return;
+    if (line.find("+/-") != std::string_view::npos) add_step(line, number);
+    const std::string_view total = after(line, "total " + speed_words(metric));
+    if (!total.empty()) {
+      record_.metric(metric, number_of(source_, total, number, "the total"));
       ended_ = true;
     }
   }
@@ -143,7 +155,7 @@ class PrintedRun {
 bool is_tf_stdout(const ForeignFile& source) {
   return source.text.find("Model:       ") != std::string::npos &&
          (source.text.find("Dataset:     ") != std::string::npos ||
-          source.text.find(kTotal) != std::string::npos);
+          speed_in(source.text) != nullptr);
 }
 
 /// A run begins with its model's line. Text before the first such line, such as TensorFlow's
@@ -159,11 +171,9 @@ Records read_tf_stdout(const ForeignFile& source) {
   const auto finish = [&] {
     if (!run || began == 0) return;
     if (!run->ended()) {
-      bad_source(
-          source,
-          fmt::format(
-              "the run that begins in line {} has no 'total images/sec', so it did not complete",
-              began));
+      bad_source(source, fmt::format("the run that begins in line {} has no line such as 'total "
+                                     "images/sec', so it did not complete",
+                                     began));
     }
     records.push_back(std::move(*run).finish());
   };

@@ -34,7 +34,7 @@ std::string work_plot(const ReportData& data, const ReportRow& row, std::size_t 
                      .values = cell.speeds,
                      .summary = cell.speed});
   }
-  return dot_plot(row.name, "images/s", fmt::format("dots{}", index), lanes);
+  return dot_plot(row.name, row.unit + "/s", fmt::format("dots{}", index), lanes);
 }
 
 std::string ratio_hover(double log_ratio, const std::optional<stats::Interval>& interval) {

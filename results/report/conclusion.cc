@@ -38,7 +38,8 @@ std::string sure_tag(Sure sure) {
 
 /// One answer, in a card: "Fastest", the system, by how much, and how sure.
 std::string answer_card(const ReportData& data, const Lead& lead, Measure measure) {
-  const char* question = measure == Measure::kSpeed ? "Fastest" : "Cheapest per image";
+  const std::string question =
+      measure == Measure::kSpeed ? "Fastest" : "Cheapest per " + common_unit(data);
   if (!lead.why_none.empty()) {
     return fmt::format(
         "<div class=\"answer\"><p>{}</p><p class=\"who\">cannot tell</p><p>{}</p></div>\n",
@@ -58,16 +59,17 @@ std::string answer_card(const ReportData& data, const Lead& lead, Measure measur
                      sure_tag(lead.sure));
 }
 
-/// "A is 1.5× as fast as B and costs 1.4× as much per image."
+/// "A is 1.5× as fast as B and costs 1.4× as much per image." Or another unit.
 std::string trade_off(const ReportData& data, const Lead& speed, const Lead& cost) {
   const auto& slower = speed.log_ratios[cost.best];
   const auto& dearer = cost.log_ratios[speed.best];
   if (!slower || !dearer) {
     return "";
   }
-  return fmt::format(" {} is {} as fast as {} and costs {} as much per image.",
+  return fmt::format(" {} is {} as fast as {} and costs {} as much per {}.",
                      name_of(data, speed.best), ratio_text(-*slower, std::nullopt).ratio,
-                     name_of(data, cost.best), ratio_text(*dearer, std::nullopt).ratio);
+                     name_of(data, cost.best), ratio_text(*dearer, std::nullopt).ratio,
+                     common_unit(data));
 }
 
 struct Advice {
@@ -126,6 +128,7 @@ Advice advice_of(const ReportData& data, const Lead& speed, const Lead& cost) {
   }
   const std::string fastest = name_of(data, speed.best);
   const std::string cheapest = name_of(data, cost.best);
+  const std::string unit = common_unit(data);
   if (!decides(speed) && !decides(cost)) {
     return {.headline = "These runs cannot tell which system is the best choice",
             .reason =
@@ -137,14 +140,18 @@ Advice advice_of(const ReportData& data, const Lead& speed, const Lead& cost) {
   }
   if (!decides(speed)) {
     return choice(cheapest, cost.sure,
-                  "It costs least per image. The runs do not show which system is the fastest.");
+                  fmt::format("It costs least per {}. The runs do not show which system is the "
+                              "fastest.",
+                              unit));
   }
   const Sure sure = std::max(speed.sure, cost.sure);
   if (speed.best == cost.best) {
-    return choice(fastest, sure, "It is the fastest, and it costs least per image.");
+    return choice(fastest, sure,
+                  fmt::format("It is the fastest, and it costs least per {}.", unit));
   }
-  return choice(fmt::format("{} for cost, {} for speed", cheapest, fastest), sure,
-                fmt::format("{} costs least per image.{}", cheapest, trade_off(data, speed, cost)));
+  return choice(
+      fmt::format("{} for cost, {} for speed", cheapest, fastest), sure,
+      fmt::format("{} costs least per {}.{}", cheapest, unit, trade_off(data, speed, cost)));
 }
 
 /// One line if runs were disturbed: how many, and on which systems.
@@ -239,14 +246,17 @@ std::vector<std::size_t> by_speed(const ReportData& data, const Lead& speed) {
 /// Systems with price, speed and cost.
 std::string systems_table(const ReportData& data, const Lead& speed, const Lead& cost) {
   const bool priced = has_prices(data);
+  const std::string unit = common_unit(data);
   std::vector<std::string> headings{"system", "speed"};
   if (priced) {
-    headings = {"system", "price", "speed", "cost per image"};
+    headings = {"system", "price", "speed", "cost per " + unit};
   }
   HtmlTable table(
       fmt::format(
           "Speed relative to the fastest system{}. Compared: {}.",
-          priced ? ", and cost per image relative to the cheapest one (less is better)" : "",
+          priced
+              ? fmt::format(", and cost per {} relative to the cheapest one (less is better)", unit)
+              : "",
           compared_text(speed.rows.size(), data.rows.size())),
       headings);
   double dearest = 1;
@@ -297,7 +307,7 @@ std::string groups_table(const ReportData& data) {
   const bool priced = has_prices(data);
   std::vector<std::string> headings{"workloads", "fastest"};
   if (priced) {
-    headings.emplace_back("cheapest per image");
+    headings.emplace_back("cheapest per " + common_unit(data));
   }
   HtmlTable table("By kind of workload", headings, {1, 2});
   table.as_cards();

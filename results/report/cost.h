@@ -41,7 +41,7 @@ const SystemPrice* price_of(std::span<const SystemPrice> prices, std::string_vie
 /// Rented: hourly. Bought: capex / (8760 years utilization) + pue watts / 1000 kwh_price.
 double cost_per_hour(const SystemPrice& price);
 
-/// The cost of a million images at `speed` images per second.
+/// The cost of a million units at `speed` units per second.
 double cost_per_million(const SystemPrice& price, double speed);
 
 /// "9,000 EUR", "2.50 EUR per hour" or "free".

@@ -215,13 +215,14 @@ std::vector<NamedRun> runs_of(const ReportData& data) {
 
 void add_run(HtmlTable& table, const NamedRun& named, bool anonymize) {
   const StoredRun& run = named.run;
-  const auto speed = metric_value(run, "images_per_sec");
+  const auto speed = speed_of(run);
   const auto spread = metric_value(run, "step_time.cv");
   const auto score = number_field(run.record, "quality.score");
   table.row({anonymize ? html_text(utc_by(run.start_ms, "%Y-%m-%d %H:%M:%S"))
                        : fmt::format("{}<br><small>{}</small>", html_text(run.record_id),
                                      utc_by(run.start_ms, "%Y-%m-%d %H:%M:%S")),
-             html_text(named.system), html_text(named.work), speed ? short_number(*speed) : "none",
+             html_text(named.system), html_text(named.work),
+             speed ? fmt::format("{} {}/s", short_number(*speed), speed_unit(run)) : "none",
              spread ? short_number(100 * *spread) + "%" : "unknown",
              std::to_string(warnings_of(run)), score ? short_number(*score) : "none",
              html_text(run.status)});
@@ -247,7 +248,7 @@ std::string flags_table(const std::vector<NamedRun>& named, bool anonymize) {
 std::string disclosure(const ReportData& data, bool anonymize) {
   HtmlTable runs(
       "All runs by system. Spread of steps: standard deviation of the step times / their mean",
-      {anonymize ? "start (UTC)" : "record", "system", "workload", "images/s", "spread of steps",
+      {anonymize ? "start (UTC)" : "record", "system", "workload", "speed", "spread of steps",
        "warnings", "score (0 to 100)", "status"},
       {1, 2, 7});
   const std::vector<NamedRun> named = runs_of(data);

@@ -24,7 +24,7 @@ const char* sure_word(Sure sure);
 
 enum class Measure { kSpeed, kCost };
 
-/// The best system by speed or by cost per image.
+/// The best system by speed or by cost.
 struct Lead {
   std::vector<std::size_t> rows{};  ///< The workloads compared: all systems ran them.
   /// Each system's result relative to the best one: e to this value. Empty: not compared.

@@ -30,7 +30,7 @@ std::string embedded_data(const ReportData& data, bool anonymize) {
     for (const ReportCell& cell : row.cells) {
       nlohmann::ordered_json runs = nlohmann::ordered_json::array();
       for (std::size_t i = 0; i < cell.runs.size(); ++i) {
-        nlohmann::ordered_json run = {{"images_per_sec", cell.speeds[i]}};
+        nlohmann::ordered_json run = {{row.unit + "_per_sec", cell.speeds[i]}};
         if (!anonymize) run["record_id"] = cell.runs[i]->record_id;
         runs.push_back(run);
       }
@@ -98,7 +98,7 @@ std::string definitions() {
   return "<ul>\n"
          "<li>Training: forward and backward pass with an update of the weights. Inference: the "
          "forward pass only.</li>\n"
-         "<li>Batch 32: a step processes 32 images on each device.</li>\n"
+         "<li>Batch 32: a step processes 32 images, or other examples, on each device.</li>\n"
          "<li>f32, bf16, f16, int8: the type of the numbers in the computation.</li>\n"
          "<li>1.50×: the result is 1.5 times the result that it is compared with.</li>\n"
          "<li>Certain: the 99% interval of the ratio to every other system excludes 1, and "
@@ -108,8 +108,9 @@ std::string definitions() {
          "So it does for a lead below 1%.</li>\n"
          "<li>Several workloads count by the geometric mean of their ratios, over the workloads "
          "that all systems ran.</li>\n"
-         "<li>Speed X of a run: images / time from the end of warm-up to the end of the last "
-         "step.</li>\n"
+         "<li>Speed X of a run: images, tokens or examples / time from the end of warm-up to the "
+         "end of the last step. If workloads count different things, a unit of "
+         "work is one of them.</li>\n"
          "<li>Interval of a median: from order statistics, exact for any distribution. It needs 6 "
          "runs.</li>\n"
          "<li>Ratio: the Hodges-Lehmann estimate from the logarithms. Its interval contains the "
@@ -134,7 +135,7 @@ void add_appendix(HtmlPage& page, const ReportData& data, bool anonymize) {
            "<p class=\"soft\">Each dot is a run. The vertical line is the median, and the bar is "
            "its 95% interval. Each drawing has a separate scale, which may not start at 0.</p>\n" +
                figures(dot_plots(data)));
-  if (!has_energy(data)) page.add("energy", "Images per joule", energy_table(data));
+  if (!has_energy(data)) page.add("energy", "Work per joule", energy_table(data));
   page.add("bounds", "What limits each workload", bounds_table(data));
   page.add("quality", "Quality", quality_table(data));
   page.add("definitions", "Definitions", definitions());
@@ -161,7 +162,7 @@ std::string report_page(std::span<const StoredRun> runs, const PageOptions& opti
     page.add("scaling", "Scaling by number of devices",
              scaling_table(data) + figures(scaling_plots(data)));
   }
-  if (has_energy(data)) page.add("energy", "Images per joule", energy_table(data));
+  if (has_energy(data)) page.add("energy", "Work per joule", energy_table(data));
   add_appendix(page, data, anonymize);
   return page.html(embedded_data(data, anonymize));
 }

@@ -120,7 +120,8 @@ std::string prices_table(const ReportData& data) {
   return table.html() +
          "<p class=\"soft\">Cost of an hour of use: the rent, or price / hours of use + "
          "electricity. "
-         "Cost per million images: cost of an hour / images in an hour.</p>\n";
+         "Cost per million images, tokens or examples: cost of an hour / millions in an hour."
+         "</p>\n";
 }
 
 }  // namespace bench::results

@@ -21,7 +21,6 @@ namespace bench::results {
 namespace {
 
 constexpr double kAlpha = 0.05;
-constexpr const char* kSpeed = "images_per_sec";
 
 std::vector<double> logarithms(const std::vector<double>& values) {
   std::vector<double> out;
@@ -40,15 +39,25 @@ std::optional<double> median_field(const std::vector<const StoredRun*>& runs, co
 }
 
 /// From the metric, which counts boards; else from the machine's counters over the timed steps.
-std::optional<double> images_per_joule(const StoredRun& run) {
-  if (const auto joules = metric_value(run, "joules_per_image"); joules && *joules > 0) {
+std::optional<double> units_per_joule(const StoredRun& run) {
+  if (const auto joules = metric_value(run, energy_metric(run)); joules && *joules > 0) {
     return 1 / *joules;
   }
   const auto joules = number_field(run.record, "energy.joules");
-  const auto batch = number_field(run.record, "workload.global_batch");
+  const auto units = units_per_step(run);
   const auto steps = static_cast<double>(step_seconds(run.record).size());
-  if (!joules || !batch || *joules <= 0 || steps == 0) return std::nullopt;
-  return *batch * steps / *joules;
+  if (!joules || !units || *joules <= 0 || steps == 0) return std::nullopt;
+  return *units * steps / *joules;
+}
+
+/// Operations per unit. The record has those of an example, which may be many tokens.
+std::optional<double> flops_per_unit(const StoredRun& run) {
+  const auto flops = number_field(run.record, "workload.flops_per_image");
+  if (speed_unit(run) != "tokens") return flops;
+  const auto batch = number_field(run.record, "workload.global_batch");
+  const auto units = units_per_step(run);
+  if (!flops || !batch || !units || *units <= 0) return std::nullopt;
+  return *flops * *batch / *units;
 }
 
 void finish_cell(ReportCell& cell) {
@@ -57,10 +66,10 @@ void finish_cell(ReportCell& cell) {
   cell.speed = stats::group_summary(cell.speeds, kAlpha);
   std::vector<double> per_joule;
   for (const StoredRun* run : cell.runs) {
-    if (const auto images = images_per_joule(*run)) per_joule.push_back(*images);
+    if (const auto units = units_per_joule(*run)) per_joule.push_back(*units);
   }
-  if (!per_joule.empty()) cell.images_per_joule = stats::group_summary(per_joule, kAlpha);
-  if (const auto flops = number_field(cell.runs.front()->record, "workload.flops_per_image")) {
+  if (!per_joule.empty()) cell.units_per_joule = stats::group_summary(per_joule, kAlpha);
+  if (const auto flops = flops_per_unit(*cell.runs.front())) {
     cell.gigaflops = cell.speed.median * *flops / 1e9;
   }
   cell.roof_share = median_field(cell.runs, "roof_share");
@@ -135,6 +144,7 @@ void name_rows(std::vector<ReportRow>& rows) {
   for (ReportRow& row : rows) {
     const StoredRun& run = a_run_of(row);
     row.group = workload_group(run.record);
+    row.unit = speed_unit(run);
     const std::string words = workload_words(run.record);
     workloads.push_back({.text = !words.empty()          ? words
                                  : !run.workload.empty() ? run.workload
@@ -145,22 +155,25 @@ void name_rows(std::vector<ReportRow>& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].name = std::move(names[i]);
 }
 
-/// The workload without its backend, so that a GPU can be compared with a CPU.
+/// The workload without its backend, so that a GPU can be compared with a CPU. Imported runs of one
+/// workload may count different units, which do not mix.
 std::string key_of_any_backend(const StoredRun& run) {
   Fields fields = workload_fields(run.record);
   fields.erase("workload.backend");
+  if (const std::string unit = speed_unit(run); unit != "images") fields["unit"] = unit;
   return key_of(fields);
 }
 
-/// The row of each workload key. Workloads that differ only in the backend share a row, unless one
-/// system used several backends: its speeds would mix.
-std::map<std::string, std::string> row_keys(const std::vector<const StoredRun*>& runs) {
-  std::map<std::string, std::string> rows;
+/// The row of each workload key and unit. Workloads that differ only in the backend share a row,
+/// unless one system used several backends: its speeds would mix.
+std::map<std::pair<std::string, std::string>, std::string> row_keys(
+    const std::vector<const StoredRun*>& runs) {
+  std::map<std::pair<std::string, std::string>, std::string> rows;
   std::map<std::pair<std::string, std::string>, std::set<std::string>> per_machine;
   std::set<std::string> mixed;
   for (const StoredRun* run : runs) {
     const std::string key = key_of_any_backend(*run);
-    rows[run->workload_key] = key;
+    rows[{run->workload_key, speed_unit(*run)}] = key;
     std::set<std::string>& keys = per_machine[{key, run->machine_key}];
     keys.insert(run->workload_key);
     if (keys.size() > 1) {
@@ -169,7 +182,7 @@ std::map<std::string, std::string> row_keys(const std::vector<const StoredRun*>&
   }
   for (auto& [workload, row] : rows) {
     if (mixed.contains(row)) {
-      row = workload;
+      row = workload.first + workload.second;
     }
   }
   return rows;
@@ -181,11 +194,11 @@ std::vector<ReportRow> rows_of(const std::vector<const StoredRun*>& runs,
   std::stable_sort(sorted.begin(), sorted.end(), [](const StoredRun* a, const StoredRun* b) {
     return row_order(*a) < row_order(*b);
   });
-  const std::map<std::string, std::string> keys = row_keys(sorted);
+  const auto keys = row_keys(sorted);
   std::vector<ReportRow> rows;
   std::map<std::string, std::size_t> index;
   for (const StoredRun* run : sorted) {
-    const std::string& key = keys.at(run->workload_key);
+    const std::string& key = keys.at({run->workload_key, speed_unit(*run)});
     const auto [place, is_new] = index.emplace(key, rows.size());
     if (is_new) {
       ReportRow& row = rows.emplace_back();
@@ -199,7 +212,7 @@ std::vector<ReportRow> rows_of(const std::vector<const StoredRun*>& runs,
     ReportCell& cell =
         rows[place->second].cells[static_cast<std::size_t>(system - systems.begin())];
     cell.runs.push_back(run);
-    cell.speeds.push_back(*metric_value(*run, kSpeed));
+    cell.speeds.push_back(*speed_of(*run));
   }
   name_rows(rows);
   for (ReportRow& row : rows) {
@@ -272,7 +285,7 @@ void add_scaling(ReportData& data) {
         if (!devices || *devices < 1) continue;
         Series& series = all[scaling_key(run->record, *devices)];
         if (*devices == 1) series.name = fmt::format("{}, {}", row.name, data.systems[i].name);
-        series.speeds[*devices].push_back(*metric_value(*run, kSpeed));
+        series.speeds[*devices].push_back(*speed_of(*run));
       }
     }
   }
@@ -294,11 +307,18 @@ void add_scaling(ReportData& data) {
 
 /// True if the report shows the run.
 bool is_shown(const StoredRun& run) {
-  const auto speed = metric_value(run, kSpeed);
+  const auto speed = speed_of(run);
   return run.status == "ok" && speed && *speed > 0;
 }
 
 }  // namespace
+
+std::string common_unit(const ReportData& data) {
+  const std::string& unit = data.rows.front().unit;
+  const bool same = std::all_of(data.rows.begin(), data.rows.end(),
+                                [&](const ReportRow& row) { return row.unit == unit; });
+  return same ? unit.substr(0, unit.size() - 1) : "unit of work";
+}
 
 const std::string& workload_name(const ReportData& data, const StoredRun& run) {
   const auto row = std::find_if(data.rows.begin(), data.rows.end(), [&](const ReportRow& each) {
@@ -341,8 +361,8 @@ ReportData report_data(std::span<const StoredRun> runs, const ReportOptions& opt
     (is_shown(run) ? used : data.left_out).push_back(&run);
   }
   if (used.empty()) {
-    throw UsageError(fmt::format("no run has both the status ok and images_per_sec (runs read: {})",
-                                 runs.size()));
+    throw UsageError(
+        fmt::format("no run has both the status ok and a speed (runs read: {})", runs.size()));
   }
   data.systems = systems_of(used, options);
   data.rows = rows_of(used, data.systems);

@@ -18,14 +18,14 @@ namespace bench::results {
 /// The repeats of one workload on one system.
 struct ReportCell {
   std::vector<const StoredRun*> runs{};  ///< Runs that have a speed, oldest first.
-  std::vector<double> speeds{};          ///< Images per second of each.
+  std::vector<double> speeds{};          ///< Units per second of each.
   stats::GroupSummary speed{};           ///< Meaningless without runs.
   /// Relative to the reference system's cell: the shift of the logarithms, with interval; exp gives
   /// the ratio.
   std::optional<stats::Shift> log_ratio{};
-  std::optional<stats::GroupSummary> images_per_joule{};  ///< Over the runs that know their energy.
-  std::optional<double> gigaflops{};                      ///< Median speed x flops per image / 1e9.
-  std::optional<double> roof_share{};  ///< Median of the records' values, 0 to 1.
+  std::optional<stats::GroupSummary> units_per_joule{};  ///< Over the runs that know their energy.
+  std::optional<double> gigaflops{};                     ///< Arithmetic at the median speed.
+  std::optional<double> roof_share{};                    ///< Median of the records' values, 0 to 1.
 
   DisturbedRuns disturbed{};
 
@@ -55,6 +55,7 @@ struct ReportRow {
   std::set<std::string> workload_keys{};
   std::string name{};   ///< "resnet50, training, batch 64, f32"; distinct from the others' names.
   std::string group{};  ///< "training, f32".
+  std::string unit{};   ///< What its speeds count: images, tokens or examples.
   std::vector<ReportCell> cells{};
 };
 
@@ -80,6 +81,9 @@ struct ReportOptions {
                             ///< if possible undisturbed.
   bool anonymize = false;   ///< Removes host names from the systems' names.
 };
+
+/// What all speeds of the page count, in the singular; "unit of work" if the rows differ.
+std::string common_unit(const ReportData& data);
 
 /// The name of a run's workload on the page; if no row has it, the name in its record.
 const std::string& workload_name(const ReportData& data, const StoredRun& run);

@@ -81,20 +81,25 @@ std::string speed_cell(const ReportData& data, const ReportRow& row, std::size_t
   }
   const double share = cell.speed.median / fastest;
   std::string html =
-      fmt::format(R"(<b>{}</b> images/s{}<span class="bar"><span style="width:{}%"></span></span>)",
-                  short_number(cell.speed.median), best_mark(speed, system, "fastest"),
+      fmt::format(R"(<b>{}</b> {}/s{}<span class="bar"><span style="width:{}%"></span></span>)",
+                  short_number(cell.speed.median), row.unit, best_mark(speed, system, "fastest"),
                   coordinate(100 * share));
   if (share < 1) html += fmt::format("<small>{}× the fastest</small>", short_number(share));
   if (const auto& price = data.systems[system].price) {
     const double per_million = cost_per_million(*price, cell.speed.median);
-    const std::string text =
-        per_million == 0 ? "free"
-                         : fmt::format("{} {} per million images", short_number(per_million),
-                                       html_text(price->currency));
+    const std::string text = per_million == 0
+                                 ? "free"
+                                 : fmt::format("{} {} per million {}", short_number(per_million),
+                                               html_text(price->currency), row.unit);
     html += fmt::format("<small class=\"cost\">{}{}</small>", text,
                         best_mark(cost, system, "cheapest"));
   }
   return html + run_notes(cell);
+}
+
+/// The row's name with the unit of its numbers.
+std::string row_heading(const ReportRow& row, const char* per) {
+  return fmt::format("{}<small>{}{}</small>", html_text(row.name), row.unit, per);
 }
 
 }  // namespace
@@ -119,13 +124,13 @@ std::string matrix_table(const ReportData& data) {
 std::string intervals_table(const ReportData& data) {
   HtmlTable table(
       fmt::format(
-          "Images per second: the median, its [95% interval], and the ratio to {} with its "
+          "Speed: the median, its [95% interval], and the ratio to {} with its "
           "95% interval. An interval that contains 1 cannot tell. ? means that the runs of one of "
           "the two were disturbed.",
           html_text(data.systems.front().name)),
       with_systems("workload", data));
   for (const ReportRow& row : data.rows) {
-    std::vector<std::string> cells{html_text(row.name)};
+    std::vector<std::string> cells{row_heading(row, "/s")};
     for (const ReportCell& cell : row.cells) {
       if (cell.empty()) {
         cells.emplace_back("<span class=\"soft\">not run</span>");
@@ -164,31 +169,32 @@ std::string means_table(const ReportData& data) {
 bool has_energy(const ReportData& data) {
   return std::any_of(data.rows.begin(), data.rows.end(), [](const ReportRow& row) {
     return std::any_of(row.cells.begin(), row.cells.end(),
-                       [](const ReportCell& cell) { return cell.images_per_joule.has_value(); });
+                       [](const ReportCell& cell) { return cell.units_per_joule.has_value(); });
   });
 }
 
 std::string energy_table(const ReportData& data) {
   HtmlTable table(
-      "Images per joule: median and [95% interval] of the runs. The energy is that in the records, "
+      "Work per joule: median and [95% interval] of the runs. The energy is that in the records, "
       "not the energy at the wall.",
       with_systems("workload", data));
   bool any = false;
   for (const ReportRow& row : data.rows) {
-    std::vector<std::string> cells{html_text(row.name)};
+    std::vector<std::string> cells{row_heading(row, "/J")};
     bool known = false;
     for (const ReportCell& cell : row.cells) {
-      cells.push_back(cell.images_per_joule ? summary_cell(*cell.images_per_joule) : "unknown");
-      known = known || cell.images_per_joule.has_value();
+      cells.push_back(cell.units_per_joule ? summary_cell(*cell.units_per_joule) : "unknown");
+      known = known || cell.units_per_joule.has_value();
     }
     if (known) table.row(cells);
     any = any || known;
   }
   if (any) return table.html();
-  const nlohmann::json& record = data.systems.front().runs.front()->record;
+  const StoredRun& run = *data.systems.front().runs.front();
   std::string why;
-  if (const auto* errors = field(record, "capture_errors"); errors != nullptr) {
-    why = errors->value("energy.joules", errors->value("metrics.joules_per_image.value", ""));
+  if (const auto* errors = field(run.record, "capture_errors"); errors != nullptr) {
+    why = errors->value("energy.joules",
+                        errors->value(fmt::format("metrics.{}.value", energy_metric(run)), ""));
   }
   if (why.empty()) return "<p>No record contains its energy.</p>\n";
   return fmt::format("<p>No record contains its energy ({}).</p>\n", html_text(why));
@@ -196,7 +202,7 @@ std::string energy_table(const ReportData& data) {
 
 std::string bounds_table(const ReportData& data) {
   HtmlTable table(
-      "GFLOP/s: median speed × arithmetic of an image. Of the roof: the minimum time of a step / "
+      "GFLOP/s: arithmetic at the median speed. Of the roof: the minimum time of a step / "
       "its time. In the minimum time, each kernel runs at the machine's measured arithmetic or "
       "memory speed.",
       {"workload", "system", "GFLOP/s", "of the roof", "held back by"}, {1, 4});

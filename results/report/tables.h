@@ -7,7 +7,7 @@
 /// The report's tables, each as HTML with its heading's text.
 namespace bench::results {
 
-/// Workloads by systems: speed, cost per million images, the best cells marked.
+/// Workloads by systems: speed, cost per million units, the best cells marked.
 std::string matrix_table(const ReportData& data);
 
 /// Workloads by systems: median, interval, ratio to the reference.
@@ -19,7 +19,7 @@ std::string means_table(const ReportData& data);
 /// True if some record has its energy.
 bool has_energy(const ReportData& data);
 
-/// Images per joule; a sentence if no record has its energy.
+/// Work per joule; a sentence if no record has its energy.
 std::string energy_table(const ReportData& data);
 
 /// What limited each workload, and its arithmetic rate.

@@ -210,6 +210,11 @@ std::string speed_metric(const StoredRun& run) {
   return found == kSpeedMetrics.end() ? kSpeedMetrics.front() : *found;
 }
 
+std::string speed_unit(const StoredRun& run) {
+  const std::string metric = speed_metric(run);
+  return metric.substr(0, metric.find('_'));
+}
+
 std::string content_id(const json& record) {
   json canonical = record;
   canonical.erase("record_id");

@@ -47,6 +47,8 @@ inline constexpr std::array<const char*, 3> kSpeedMetrics{"images_per_sec", "tok
                                                           "examples_per_sec"};
 /// The one that the run has; the first if it has none.
 std::string speed_metric(const StoredRun& run);
+/// What the run's speed counts: images, tokens or examples.
+std::string speed_unit(const StoredRun& run);
 
 /// The record_id that `record` must have: the first 16 hexadecimal digits of a SHA-256 over the
 /// rest of it. Code that converts another tool's file sets record_id with it.

@@ -102,7 +102,7 @@ void show_evaluations(const StoredRun& run, std::ostream& out) {
     return;
   }
   std::vector<std::string> columns{"step", "seconds_since_start", "images"};
-  Table table{.columns = {"evaluated after step", "s from the start", "images"}};
+  Table table{.columns = {"evaluated after step", "s from the start", "examples"}};
   if (const json* const scores = member_at(evaluations->front(), "scores")) {
     for (const auto& [name, value] : scores->items()) {
       columns.push_back("scores." + name);

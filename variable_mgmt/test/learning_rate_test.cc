@@ -310,7 +310,7 @@ TEST(LearningRate, RefusesADecayShorterThanAStep) {
                     {.init_learning_rate = 1, .num_epochs_per_decay = 0.1, .decay_factor = 0.5}, 4,
                     30);
               }),
-              testing::HasSubstr("shorter than one step of 4 images"));
+              testing::HasSubstr("shorter than one step of 4 examples"));
 }
 
 TEST(LearningRate, RefusesTwoSchedules) {

@@ -86,7 +86,7 @@ TEST(MicroBatch, IsThatOfTheChoicesFile) {
 
 TEST(MicroBatch, MustDivideTheDefaultBatch) {
   EXPECT_EQ(refusal({"--model=lenet", "--device=cpu", "--micro_batch=5"}),
-            "--micro_batch=5 does not divide the batch of 32 images");
+            "--micro_batch=5 does not divide the batch of 32");
   EXPECT_EQ(refusal({"--model=lenet", "--device=cpu", "--micro_batch=4"}), "no UsageError");
   EXPECT_EQ(refusal({"--model=lenet", "--device=reference", "--micro_batch=4"}),
             "--micro_batch=4 is for CPUs: omit it with --device=reference");

@@ -48,6 +48,14 @@ TEST(GpuReport, OmitsUnknownValuesAndExplainsMissingEnergy) {
             "GPU: clocks not reduced, J/image unavailable: the steps took 2 s\n");
 }
 
+TEST(GpuReport, PrintsTheEnergyPerTokenOfATokenRun) {
+  results::Record record = watched_record();
+  record.metrics = {{.name = "joules_per_token", .value = 0.0125}};
+  EXPECT_THAT(printed(print_gpus, record), testing::HasSubstr(" 0.0125 J/token over 12.3 s"));
+  record.metrics = {{.name = "joules_per_example", .value = 1.4e-5}};
+  EXPECT_THAT(printed(print_gpus, record), testing::HasSubstr(" 0.0140 mJ/example over 12.3 s"));
+}
+
 TEST(GpuReport, NamesEachCardAndReportsTheirEnergyOnce) {
   results::Record record = watched_record();
   results::Gpu second;

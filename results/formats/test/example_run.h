@@ -59,6 +59,18 @@ inline Record example_record() {
   return record;
 }
 
+/// The same steps of 8 sequences with 35 tokens each.
+inline StoredRun example_run_of_tokens() {
+  using namespace std::chrono_literals;
+  Record record = example_record();
+  record.workload.model = "lstm_lm";
+  record.metrics = run_metrics({.unit = "tokens",
+                                .units_per_step = std::int64_t{8} * 35,
+                                .steps = record.series.step_ns,
+                                .wall = 1s});
+  return run_of(nlohmann::json::parse(record_json(record)));
+}
+
 inline StoredRun example_run() {
   return run_of(nlohmann::json::parse(record_json(example_record())));
 }

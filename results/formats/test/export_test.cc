@@ -16,6 +16,7 @@
 namespace bench::results {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -187,11 +188,8 @@ WireField take_field(std::string_view& bytes) {
   return out;
 }
 
-TEST(Tensorboard, EventsDecodeToTheSteps) {
-  const Outputs outputs = written("tensorboard");
-  ASSERT_EQ(outputs.size(), 1U);
-  EXPECT_THAT(outputs[0].name, HasSubstr("/events.out.tfevents.1769860800.node7"));
-  std::string_view file = outputs[0].contents;
+/// The events of a TensorBoard file as texts.
+std::vector<std::string> events_of(std::string_view file) {
   std::vector<std::string> seen;
   while (!file.empty()) {
     const std::string_view header = file.substr(0, 8);
@@ -218,11 +216,24 @@ TEST(Tensorboard, EventsDecodeToTheSteps) {
                                take<double>(time.bytes) - 1769860800, tag.bytes,
                                take<float>(number.bytes)));
   }
-  EXPECT_THAT(seen, ::testing::ElementsAre("brain.Event:2", "1 2.5 step_time_ms 500",
-                                           "1 2.5 images_per_sec 16", "1 2.5 loss 2",
-                                           "2 2.75 step_time_ms 250", "2 2.75 images_per_sec 32",
-                                           "2 2.75 loss 1.5", "3 3 step_time_ms 250",
-                                           "3 3 images_per_sec 32", "3 3 loss 1"));
+  return seen;
+}
+
+TEST(Tensorboard, EventsDecodeToTheSteps) {
+  const Outputs outputs = written("tensorboard");
+  ASSERT_EQ(outputs.size(), 1U);
+  EXPECT_THAT(outputs[0].name, HasSubstr("/events.out.tfevents.1769860800.node7"));
+  EXPECT_THAT(
+      events_of(outputs[0].contents),
+      ::testing::ElementsAre("brain.Event:2", "1 2.5 step_time_ms 500", "1 2.5 images_per_sec 16",
+                             "1 2.5 loss 2", "2 2.75 step_time_ms 250", "2 2.75 images_per_sec 32",
+                             "2 2.75 loss 1.5", "3 3 step_time_ms 250", "3 3 images_per_sec 32",
+                             "3 3 loss 1"));
+}
+
+TEST(Tensorboard, HasTheTokensPerSecondOfEachStep) {
+  EXPECT_THAT(events_of(written("tensorboard", {example_run_of_tokens()})[0].contents),
+              ::testing::IsSupersetOf({"1 2.5 tokens_per_sec 560", "2 2.75 tokens_per_sec 1120"}));
 }
 
 TEST(MlperfSystem, HasEveryFieldOfTheDescription) {
@@ -360,6 +371,14 @@ TEST(Phoronix, HasTheElementsOfItsSchemaInOrderAndEscapes) {
               ThrowsMessage<UsageError>(HasSubstr("no runs to export")));
 }
 
+TEST(Phoronix, HasTheUnitOfTheSpeed) {
+  nlohmann::json failed = example_run_of_tokens().record;
+  failed["metrics"] = nlohmann::json::array();
+  failed["record_id"] = content_id(failed);
+  EXPECT_THAT(written("phoronix", {run_of(failed), example_run_of_tokens()})[0].contents,
+              AllOf(HasSubstr("<Scale>tokens/sec</Scale>"), HasSubstr("<Value>840.0</Value>")));
+}
+
 TEST(ChromeTrace, HasACompleteEventPerStep) {
   const nlohmann::json root = nlohmann::json::parse(written("trace")[0].contents);
   std::vector<double> starts;
@@ -370,6 +389,16 @@ TEST(ChromeTrace, HasACompleteEventPerStep) {
   ASSERT_EQ(starts.size(), 3U);
   EXPECT_NEAR(starts[0], 2.5e6, 1);
   EXPECT_NEAR(starts[2], 3e6, 1);
+}
+
+TEST(ChromeTrace, HasTheTokensPerSecondOfEachStep) {
+  const nlohmann::json root =
+      nlohmann::json::parse(written("trace", {example_run_of_tokens()})[0].contents);
+  std::vector<double> speeds;
+  for (const nlohmann::json& event : root["traceEvents"]) {
+    if (event["ph"] == "C") speeds.push_back(event["args"]["tokens/s"]);
+  }
+  EXPECT_THAT(speeds, ::testing::ElementsAre(560, 1120, 1120));
 }
 
 TEST(Formats, AnUnknownFormatIsRefusedWithAList) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <regex>
 
 #include "models/base/errors.h"
 #include "models/base/test/scratch_folder.h"
@@ -80,8 +81,17 @@ TEST(TfStdout, SeveralRunsOfOneFileAreSeveralRecords) {
 TEST(TfStdout, ARunThatDidNotEndIsRefusedByItsLine) {
   const std::string text = kPrinted;
   expect_refused(text.substr(0, text.find("total images")),
-                 "the run that begins in line 2 has no 'total images/sec'");
+                 "the run that begins in line 2 has no line such as 'total images/sec'");
   expect_refused(text.substr(0, text.find("\t7.593")), "line 18: the line of a step has no loss");
+}
+
+TEST(TfStdout, KeepsTheUnitOfTheSpeed) {
+  const StoredRun run =
+      run_of(read_text(std::regex_replace(std::string(kPrinted), std::regex("images/"), "tokens/"))
+                 .front());
+  EXPECT_EQ(metric_value(run, "tokens_per_sec"), 136.02);
+  EXPECT_EQ(metric_value(run, "images_per_sec"), std::nullopt);
+  EXPECT_EQ(metric_value(run, "loss_last"), 7.593);
 }
 
 TEST(Hyperfine, EveryProcessIsARun) {

@@ -129,6 +129,32 @@ TEST(RoundTrip, LntKeepsSpeedStepTimeMemoryAndRevision) {
   EXPECT_EQ(back.git_rev, "abc123");
 }
 
+TEST(RoundTrip, LntKeepsTheUnitOfTheSpeed) {
+  // LNT replaces a report by a later one of the same machine and revision.
+  const Outputs outputs =
+      format_to_write("lnt").write(std::vector{example_run(), example_run_of_tokens()});
+  ASSERT_EQ(outputs.size(), 1U);
+  const ScratchFolder folder;
+  write_outputs(outputs, folder.path());
+  std::map<std::string, double> speeds;
+  for (const nlohmann::json& record : read_foreign(folder.path() / outputs[0].name)) {
+    const StoredRun run = run_of(record);
+    speeds[speed_metric(run)] += speed_of(run).value_or(0);
+  }
+  EXPECT_EQ(speeds,
+            (std::map<std::string, double>{{"images_per_sec", 24}, {"tokens_per_sec", 24 * 35}}));
+}
+
+TEST(RoundTrip, TensorFlowsLogsCountTheExamplesOfTokens) {
+  const ScratchFolder folder;
+  const Outputs outputs = format_to_write("tf-logs").write(std::vector{example_run_of_tokens()});
+  write_outputs(outputs, folder.path());
+  const StoredRun back = run_of(read_foreign(folder.path() / outputs.front().name).front());
+  EXPECT_EQ(back.status, "ok");
+  EXPECT_EQ(metric_value(back, "examples_per_sec"), 24);
+  EXPECT_EQ(metric_value(back, "images_per_sec"), std::nullopt);
+}
+
 TEST(RoundTrip, NamesStayEqualTheSecondTime) {
   for (const char* format : {"google-benchmark", "lnt"}) {
     const std::vector<StoredRun> sent = {example_run()};

@@ -19,7 +19,8 @@ struct MadeRun {
   std::string optimizer = "sgd";
   std::string gpu{};  ///< GPU of each device; may be empty.
   double speed = 100;
-  double joules = 0;  ///< Per image; 0: unknown.
+  std::string unit = "images";  ///< With tokens, an example has 4.
+  double joules = 0;            ///< Per unit; 0: unknown.
   std::string status = "ok";
   std::string mode = "train";
   std::string dtype = "f32";
@@ -57,9 +58,9 @@ inline StoredRun made_run(const MadeRun& made, std::int64_t second = 0) {
        {{"model", "EPYC"},
         {"processors_used", std::vector<int>(static_cast<std::size_t>(made.threads), 0)}}},
       {"metrics",
-       {{{"name", "images_per_sec"},
+       {{{"name", made.unit + "_per_sec"},
          {"value", made.speed},
-         {"unit", "images/s"},
+         {"unit", made.unit + "/s"},
          {"better", "higher"}}}},
       {"quality",
        {{"warnings", {"other work keeps about 1.5 of 2 processors busy", "a </script> b"}}}}};
@@ -72,9 +73,23 @@ inline StoredRun made_run(const MadeRun& made, std::int64_t second = 0) {
   for (int i = 0; i < made.devices && !made.gpu.empty(); ++i) {
     record["gpu"].push_back({{"name", made.gpu}});
   }
+  if (made.unit == "tokens") {
+    const double tokens = 4 * 8 * made.devices;
+    record["metrics"].push_back({{"name", "tokens_per_sec_steps"},
+                                 {"value", made.speed},
+                                 {"unit", "tokens/s"},
+                                 {"better", "higher"}});
+    record["metrics"].push_back({{"name", "step_time.mean"},
+                                 {"value", tokens / made.speed},
+                                 {"unit", "s"},
+                                 {"better", "lower"}});
+  }
   if (made.joules > 0) {
     record["metrics"].push_back(
-        {{"name", "joules_per_image"}, {"value", made.joules}, {"unit", "J"}, {"better", "lower"}});
+        {{"name", "joules_per_" + made.unit.substr(0, made.unit.size() - 1)},
+         {"value", made.joules},
+         {"unit", "J"},
+         {"better", "lower"}});
   }
   record["record_id"] = content_id(record);
   return stored_run(record, "made");

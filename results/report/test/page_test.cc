@@ -98,6 +98,23 @@ TEST(Page, HasTheConclusionFirstAndTheStatisticsInTheAppendix) {
   EXPECT_THAT(page, HasSubstr("other work keeps about N of N processors busy"));
 }
 
+TEST(Page, ShowsTheUnitOfEachWorkload) {
+  std::vector<StoredRun> runs;
+  for (const int threads : {1, 2}) {
+    add_repeats(runs, {.model = "lenet", .threads = threads, .speed = 100.0 * threads});
+    add_repeats(runs, {.model = "lstm_lm", .threads = threads, .speed = 9.0, .unit = "tokens"});
+  }
+  PageOptions options;
+  options.prices = {{.match = "1 thread", .currency = "EUR", .hourly = 2.0},
+                    {.match = "2 threads", .currency = "EUR", .hourly = 2.0}};
+  const std::string page = report_page(runs, options);
+  for (const char* text :
+       {"</b> tokens/s", "EUR per million tokens", "<small>tokens/s</small>", "</b> images/s",
+        "EUR per million images", "costs least per unit of work.", "\"tokens_per_sec\":"}) {
+    EXPECT_THAT(page, HasSubstr(text));
+  }
+}
+
 TEST(Page, MarksDisturbedCells) {
   std::vector<StoredRun> runs;
   add_repeats(runs, {.threads = 1, .speed = 50, .disturbed = true});

@@ -134,7 +134,7 @@ TEST(ReportData, RunsThatAreNotOkAreOmittedAndListed) {
   const std::vector<StoredRun> none{made_run({.status = "failed"})};
   EXPECT_THAT([&] { report_data(none, {}); },
               ThrowsMessage<UsageError>(
-                  HasSubstr("no run has both the status ok and images_per_sec (runs read: 1)")));
+                  HasSubstr("no run has both the status ok and a speed (runs read: 1)")));
 }
 
 TEST(ReportData, ScalingComparesWithOneDevice) {
@@ -174,11 +174,47 @@ TEST(ReportData, ScalingOfGpusIsWithTheSameThreadsOfTheHost) {
   EXPECT_NEAR(std::exp(data.scaling[0].points[0].log_efficiency.estimate), 0.95, 1e-9);
 }
 
+TEST(ReportData, UsesTheUnitOfEachRun) {
+  std::vector<StoredRun> runs;
+  add_repeats(runs, {.model = "lstm_lm", .speed = 400, .unit = "tokens", .joules = 0.25});
+  EXPECT_EQ(common_unit(report_data(runs, {})), "token");
+  add_repeats(runs, {.model = "ncf", .speed = 1000, .unit = "examples"});
+  const ReportData data = report_data(runs, {});
+  EXPECT_EQ(common_unit(data), "unit of work");
+  ASSERT_EQ(data.rows.size(), 2U);
+  EXPECT_EQ(data.rows[0].unit, "tokens");
+  EXPECT_NEAR(data.rows[0].cells[0].speed.median, 400, 1e-9);
+  EXPECT_NEAR(data.rows[0].cells[0].units_per_joule->median, 4, 1e-12);
+  // 2 GFLOP per example of 4 tokens.
+  EXPECT_NEAR(*data.rows[0].cells[0].gigaflops, 200, 1e-9);
+  EXPECT_EQ(data.rows[1].unit, "examples");
+  EXPECT_NEAR(*data.rows[1].cells[0].gigaflops, 2000, 1e-9);
+}
+
+TEST(ReportData, DoesNotMixUnitsInARow) {
+  // An imported file may have both for one workload.
+  const std::vector<StoredRun> runs = {made_run({.threads = 1, .speed = 10}),
+                                       made_run({.threads = 2, .speed = 400, .unit = "tokens"}, 1)};
+  const ReportData data = report_data(runs, {});
+  ASSERT_EQ(data.rows.size(), 2U);
+  EXPECT_NE(data.rows[0].unit, data.rows[1].unit);
+}
+
+TEST(ReportData, CountsTheTokensOfTheEnergyOfAMachine) {
+  nlohmann::json record = made_run({.speed = 400, .unit = "tokens"}).record;
+  record["energy"] = {{"joules", 4.0}};
+  record["series"] = {{"step_ns", {1000, 1000, 1000}}};
+  record["record_id"] = content_id(record);
+  const std::vector<StoredRun> runs{stored_run(record, "made")};
+  // 3 steps of 8 examples of 4 tokens.
+  EXPECT_NEAR(report_data(runs, {}).rows[0].cells[0].units_per_joule->median, 24, 1e-12);
+}
+
 TEST(ReportData, ImagesPerJouleAreOfTheRunsThatKnow) {
   std::vector<StoredRun> runs;
   add_repeats(runs, {.joules = 0.5});
   const ReportData data = report_data(runs, {});
-  EXPECT_NEAR(data.rows[0].cells[0].images_per_joule->median, 2, 1e-12);
+  EXPECT_NEAR(data.rows[0].cells[0].units_per_joule->median, 2, 1e-12);
   nlohmann::json record = runs.front().record;
   record["metrics"].erase(1);
   record["energy"] = {{"joules", 4.0}};
@@ -186,8 +222,8 @@ TEST(ReportData, ImagesPerJouleAreOfTheRunsThatKnow) {
   record["series"] = {{"step_ns", {1000, 1000, 1000}}};
   record["record_id"] = content_id(record);
   const std::vector<StoredRun> counted{stored_run(record, "made")};
-  EXPECT_NEAR(report_data(counted, {}).rows[0].cells[0].images_per_joule->median, 6, 1e-12);
-  EXPECT_FALSE(report_data(grid(), {}).rows[0].cells[0].images_per_joule.has_value());
+  EXPECT_NEAR(report_data(counted, {}).rows[0].cells[0].units_per_joule->median, 6, 1e-12);
+  EXPECT_FALSE(report_data(grid(), {}).rows[0].cells[0].units_per_joule.has_value());
 }
 
 TEST(ReportData, AGpuAndACpuShareAWorkload) {

@@ -173,7 +173,7 @@ TEST_F(Commands, ShowTheEvaluationsOfATraining) {
   std::ofstream(path("a.json")) << sealed(changed).dump();
   EXPECT_THAT(
       run("show", {path("a.json")}).out,
-      testing::ContainsRegex("evaluated after step +s from the start +images +top-1 +top-5\n"
+      testing::ContainsRegex("evaluated after step +s from the start +examples +top-1 +top-5\n"
                              " *12 +3.5 +130 +0.75 +0.975\n"));
 }
 
@@ -187,7 +187,7 @@ TEST_F(Commands, ShowTheEvaluationOfAModelThatFindsObjects) {
                                          {"seconds", 0.5}}});
   std::ofstream(path("a.json")) << sealed(changed).dump();
   EXPECT_THAT(run("show", {path("a.json")}).out,
-              testing::ContainsRegex("evaluated after step +s from the start +images +AP +AP50\n"
+              testing::ContainsRegex("evaluated after step +s from the start +examples +AP +AP50\n"
                                      " *12 +3.5 +130 +0.25 +0.5\n"));
 }
 
