@@ -58,7 +58,7 @@ std::string events_text(const results::ClockEvents& events) {
 
 /// The energy per image, token or example, of all cards together.
 std::string energy_text(const results::Record& record, const results::GpuWatched& watched) {
-  constexpr std::string_view kBegin = "joules_per_";
+  static constexpr std::string_view kBegin = "joules_per_";
   const auto metric =
       std::find_if(record.metrics.begin(), record.metrics.end(),
                    [](const results::Metric& row) { return row.name.starts_with(kBegin); });

@@ -98,7 +98,7 @@ Outputs write_phoronix(std::span<const StoredRun> runs) {
     text += "  <Result>\n" + element(2, "Identifier", "local/bench") +
             element(2, "ProfileVersion", version) + element(2, "Title", "bench") +
             element(2, "AppVersion", version) + element(2, "Arguments", workload) +
-            element(2, "Description", workload) + element(2, "Scale", unit + "/sec") +
+            element(2, "Description", workload) + element(2, "Scale", fmt::format("{}/sec", unit)) +
             element(2, "Proportion", "HIB") + element(2, "DisplayFormat", "BAR_GRAPH") +
             "    <Data>\n" + entries + "    </Data>\n  </Result>\n";
   }
