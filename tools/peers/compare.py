@@ -120,7 +120,7 @@ class Sitting:
             print(f"{where}: {error}", file=sys.stderr, flush=True)
             self.skipped[side, variant.name] = str(error)
             return None
-        print(f"{where}: {run.images_per_second:.2f} images/s", file=sys.stderr, flush=True)
+        print(f"{where}: {run.images_per_second:.2f} {work.examples}/s", file=sys.stderr, flush=True)
         return run
 
     def screen(self, sides: Sequence[str], steps: int, warmup: int) -> dict[str, list[Screened]]:
@@ -175,10 +175,10 @@ class Sitting:
                  f"after {work.warmup}; {self.host['cpu']}")
         lines = [title]
         if any(self.runs.values()):
-            lines.append(format_table(self.contestants()))
+            lines.append(format_table(self.contestants(), work.examples))
         elif self.screened:
             lines += ["screening only:", *(f"{row['side']} {row['settings']}: "
-                                           f"{row['images_per_second']:.2f} images/s"
+                                           f"{row['images_per_second']:.2f} {work.examples}/s"
                                            for row in self.screened)]
         together: dict[tuple[str, str], list[str]] = {}
         for (side, name), reason in self.skipped.items():

@@ -23,10 +23,13 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def export(options: argparse.Namespace) -> None:
     import torch
     from peerlib import torch_models
+    from peerlib.work import OTHER_MODELS, NotSupportedError
+    if options.model in OTHER_MODELS:
+        raise NotSupportedError(f"{options.model} runs only in PyTorch")
     network = torch_models.make(options.model, options.image_size, options.twins)
     images = torch.rand(options.batch, 3, network.image_size, network.image_size)
     sample = torch.rand(max(2, min(options.batch, 8)), *images.shape[1:])
-    torch_models.settle_statistics(network.module, sample)
+    torch_models.settle_statistics(network.module, [sample])
     options.output.parent.mkdir(parents=True, exist_ok=True)
     part = options.output.with_name(f"{options.output.stem}.part.onnx")
     torch.onnx.export(network.module, (images,), part, dynamo=True, external_data=False,

@@ -81,6 +81,12 @@ class VariantsTest(unittest.TestCase):
                     self.assertTrue(names)
                     self.assertEqual(len(names), len(set(names)), f"{side} {mode} {dtype}")
 
+    def test_models_without_images_have_no_layouts(self):
+        for mode in ("train", "infer"):
+            work = Work("lstm_lm", mode, "f32", 20, 2, 1, 1, 0)
+            for variant in variants.variants_of("torch", work):
+                self.assertFalse([flag for flag in variant.flags if "layout" in flag])
+
     def test_names_include_the_allocator(self):
         for side in ("torch", "tensorflow", "onnxruntime", "openvino"):
             for variant in variants.variants_of(side, _WORK):
@@ -143,6 +149,13 @@ class ProcessesTest(unittest.TestCase):
         self.assertIsNone(run.first_step_seconds)
         self.assertEqual(run.raw["images_per_sec"], 7.5)
         self.assertEqual(run.raw["step_seconds"], [4])
+
+    def test_reads_a_record_that_counts_tokens(self):
+        record = _record([4 * 10**9])
+        record["metrics"][0]["name"] = "tokens_per_sec"
+        run = processes.bench_run(record, 20)
+        self.assertEqual(run.images_per_second, 5)
+        self.assertEqual(run.raw["tokens_per_sec"], 7.5)
 
 
 class TableTest(unittest.TestCase):

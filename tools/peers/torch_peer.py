@@ -7,10 +7,10 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from peerlib.measure import run_peer
-from peerlib.work import LEARNING_RATE, NotSupportedError, Work, add_flags
+from peerlib.work import LEARNING_RATE, OTHER_MODELS, NotSupportedError, Work, add_flags
 
 Step = Callable[[], Any]
 
@@ -34,19 +34,17 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _training(network: Callable, module: Any, images: Any, classes: int, bf16: bool) -> Step:
+def _training(network: Callable, module: Any, inputs: Sequence[Any], loss_of: Callable, bf16: bool) -> Step:
     """SGD with momentum, one fused kernel over all variables. It matches `bench --optimizer=momentum` except for
     Nesterov's step, which needs no additional memory traffic."""
     import torch
-    labels = torch.randint(0, classes, (images.shape[0],))
     optimizer = torch.optim.SGD(module.parameters(), lr=LEARNING_RATE, momentum=0.9,
                                 weight_decay=4e-5, fused=True)
-    loss_of = torch.nn.CrossEntropyLoss()
 
     def step() -> float:
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-            loss = loss_of(network(images), labels)
+            loss = loss_of(network(*inputs))
         loss.backward()
         optimizer.step()
         return loss.item()
@@ -54,21 +52,21 @@ def _training(network: Callable, module: Any, images: Any, classes: int, bf16: b
     return step
 
 
-def _scripted(module: Any, images: Any, bf16: bool) -> Callable:
+def _scripted(module: Any, inputs: Sequence[Any], bf16: bool) -> Callable:
     import torch
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=bf16, cache_enabled=False):
-        script = torch.jit.freeze(torch.jit.trace(module, images))
+        script = torch.jit.freeze(torch.jit.trace(module, tuple(inputs)))
         return torch.jit.optimize_for_inference(script)
 
 
-def _inference(network: Callable, images: Any, bf16: bool, frozen: bool) -> Step:
+def _inference(network: Callable, inputs: Sequence[Any], bf16: bool, frozen: bool) -> Step:
     import torch
 
     def step() -> Any:
         # torch.compile does not make frozen graphs in inference_mode.
         with torch.no_grad() if frozen else torch.inference_mode(), \
                 torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-            return network(images)
+            return network(*inputs)
 
     return step
 
@@ -88,41 +86,58 @@ def _check(work: Work, options: argparse.Namespace) -> None:
         raise NotSupportedError("--compile and --script cannot be combined")
 
 
+def _image_task(work: Work, options: argparse.Namespace) -> tuple[Any, Any, Callable, list[Any], dict[str, Any]]:
+    import torch
+    from peerlib import torch_models
+    network = torch_models.make(work.model, work.image_size, options.twins)
+    shape = (3, network.image_size, network.image_size)
+    labels = torch.randint(0, network.num_classes, (work.batch,))
+    # Batch norm needs several examples.
+    sample = torch.rand(max(2, min(work.batch, 8)), *shape)
+    return (network.module, [torch.rand(work.batch, *shape)],
+            lambda logits: torch.nn.functional.cross_entropy(logits, labels), [sample],
+            {"network": network.origin, "image_size": network.image_size})
+
+
+def _other_task(work: Work) -> tuple[Any, Any, Callable, list[Any], dict[str, Any]]:
+    from peerlib import torch_number_models
+    task = torch_number_models.make(work)
+    return task.module, list(task.inputs), task.loss, [x[:8] for x in task.inputs], {"network": "tools/peers in PyTorch"}
+
+
 def build(work: Work, options: argparse.Namespace) -> tuple[Step, dict[str, Any]]:
     _check(work, options)
     import torch
     import torchvision
     from peerlib import torch_models
     torch.set_num_threads(work.threads)
-    network = torch_models.make(work.model, work.image_size, options.twins)
-    module = network.module
-    images = torch.rand(work.batch, 3, network.image_size, network.image_size)
-    facts = {"versions": {"torch": torch.__version__, "torchvision": torchvision.__version__},
-             "network": network.origin, "image_size": network.image_size}
+    module, inputs, loss, sample, facts = (_other_task(work) if work.model in OTHER_MODELS
+                                           else _image_task(work, options))
+    facts = {"versions": {"torch": torch.__version__, "torchvision": torchvision.__version__}, **facts,
+             "parameters": sum(parameter.numel() for parameter in module.parameters())}
     if not work.training:
-        sample = torch.rand(max(2, min(work.batch, 8)), *images.shape[1:])
         torch_models.settle_statistics(module, sample)
         if options.fold:
-            torch_models.fold_batch_norm(module, sample[:2])
+            torch_models.fold_batch_norm(module, [x[:2] for x in sample])
     if options.layout == "NHWC":
         module = module.to(memory_format=torch.channels_last)
-        images = images.to(memory_format=torch.channels_last)
+        inputs = [x.to(memory_format=torch.channels_last) if x.dim() == 4 else x for x in inputs]
     if work.dtype == "int8":
         from peerlib import torch_int8
         quantize = {"fx": torch_int8.quantize_fx, "pt2e": torch_int8.quantize_pt2e}
-        run = quantize[options.quantizer](module, images)
-        return _inference(run, images, False, True), facts
+        return _inference(quantize[options.quantizer](module, inputs[0]), inputs, False, True), facts
     autocast = work.dtype == "bf16" and not options.cast
     if work.dtype == "bf16" and options.cast:
-        module, images = module.to(torch.bfloat16), images.to(torch.bfloat16)
+        module = module.to(torch.bfloat16)
+        inputs = [x.to(torch.bfloat16) if x.is_floating_point() else x for x in inputs]
     run = module
     if options.compile:
         run = _compiled(module, options, work.training)
     elif options.script:
-        run, autocast = _scripted(module, images, autocast), False
+        run, autocast = _scripted(module, inputs, autocast), False
     if work.training:
-        return _training(run, module, images, network.num_classes, autocast), facts
-    return _inference(run, images, autocast, options.compile), facts
+        return _training(run, module, inputs, loss, autocast), facts
+    return _inference(run, inputs, autocast, options.compile), facts
 
 
 def main(arguments: list[str]) -> int:

@@ -11,6 +11,7 @@ from typing import IO, Any, Mapping, Sequence
 
 from .work import LEARNING_RATE, Work
 
+_SPEEDS = ("images_per_sec", "tokens_per_sec", "examples_per_sec")
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -121,8 +122,8 @@ def bench_run(record: Mapping[str, Any], batch: int) -> Run:
     """Reads a record of `bench`. The rate is the batch divided by the median step, as for the peers."""
     metrics = {metric["name"]: metric["value"] for metric in record["metrics"]}
     kept = {name: record.get(name) for name in ("run_uuid", "source", "build", "cpu", "quality")}
-    raw = {"images_per_sec": metrics["images_per_sec"],
-           "step_seconds": [ns / 1e9 for ns in record["series"]["step_ns"]], **kept}
+    speeds = {name: value for name, value in metrics.items() if name in _SPEEDS}
+    raw = {**speeds, "step_seconds": [ns / 1e9 for ns in record["series"]["step_ns"]], **kept}
     return Run(batch / metrics["step_time.median"], metrics["peak_rss"], metrics["setup_time"],
                None, raw)
 

@@ -77,7 +77,7 @@ def _ratio_cells(ours: Contestant, other: Contestant) -> list[str]:
             _ratio(_median(mine, "setup_seconds"), _median(theirs, "setup_seconds"))]
 
 
-_HEADER = ["side", "settings", "runs", "images/s", "min..max", "MAD %", "p50 ms", "p99 ms", "peak RSS MiB",
+_HEADER = ["side", "settings", "runs", "{}/s", "min..max", "MAD %", "p50 ms", "p99 ms", "peak RSS MiB",
            "launch s", "1st step s", "ours/side", "by round", "RSS ours/side", "launch ours/side"]
 
 
@@ -91,11 +91,11 @@ def format_rows(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def format_table(contestants: Sequence[Contestant]) -> str:
-    """Prints a row for each. Ratios are relative to the fastest of our settings, if one ran."""
+def format_table(contestants: Sequence[Contestant], examples: str = "images") -> str:
+    """Prints a row for each. `examples` is what a batch counts. Ratios are relative to the fastest of our settings, if one ran."""
     ours = max((c for c in contestants if c.side == "ours" and c.good()), default=None,
                key=lambda c: _median(c.good(), "images_per_second"))
-    rows = [_HEADER]
+    rows = [[title.format(examples) for title in _HEADER]]
     for contestant in contestants:
         ratios = _ratio_cells(ours, contestant) if ours else ["-"] * 4
         rows.append([*_own_cells(contestant), *ratios])

@@ -8,7 +8,7 @@ import sys
 import types
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -128,8 +128,8 @@ def make(name: str, image_size: int = 0, twins: Path | None = None) -> Network:
     return Network(module, image_size or 224, classes, f"torchvision {function}")
 
 
-def settle_statistics(module: nn.Module, images: torch.Tensor) -> None:
-    """Sets batch norm's statistics from these images and ends in inference mode. With initial statistics, activations
+def settle_statistics(module: nn.Module, inputs: Sequence[torch.Tensor]) -> None:
+    """Sets batch norm's statistics from these inputs and ends in inference mode. With initial statistics, activations
     would grow from layer to layer and exceed the range of int8 and bf16."""
     norms = [layer for layer in module.modules() if hasattr(layer, "running_mean")]
     momenta = [layer.momentum for layer in norms]
@@ -137,7 +137,7 @@ def settle_statistics(module: nn.Module, images: torch.Tensor) -> None:
         layer.momentum = 1.0
     module.train()
     with torch.no_grad():
-        module(images)
+        module(*inputs)
     for layer, momentum in zip(norms, momenta):
         layer.momentum = momentum
     module.eval()
@@ -163,7 +163,7 @@ class _Readers(TorchFunctionMode):
         return result
 
 
-def fold_batch_norm(module: nn.Module, images: torch.Tensor) -> int:
+def fold_batch_norm(module: nn.Module, inputs: Sequence[torch.Tensor]) -> int:
     """Folds each batch norm into the convolution whose output only it reads. Works for any module, because it runs the
     network in inference mode to find them. Returns their number."""
     writers: dict[int, nn.Conv2d] = {}
@@ -188,7 +188,7 @@ def fold_batch_norm(module: nn.Module, images: torch.Tensor) -> int:
         elif hasattr(layer, "running_mean"):
             hooks.append(layer.register_forward_pre_hook(before_norm))
     with torch.no_grad(), readers:
-        expected = module(images)
+        expected = module(*inputs)
     for hook in hooks:
         hook.remove()
     pairs = [(conv, norm) for conv, norm in pairs if readers.count[id(outputs[conv])] == 1]
@@ -201,7 +201,7 @@ def fold_batch_norm(module: nn.Module, images: torch.Tensor) -> int:
             norm.bias)
         setattr(*places[norm], _FoldedNorm())
     with torch.no_grad():
-        error = (module(images) - expected).norm() / expected.norm()
+        error = (module(*inputs) - expected).norm() / expected.norm()
     # A norm folded into the wrong place changes all values. Rounding changes deep networks with these statistics by a
     # thousandth.
     if not error < 0.05:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Callable, Mapping, Sequence
 
-from .work import Work
+from .work import WITHOUT_IMAGES, Work
 
 # Large blocks stay in the process and on huge pages. Otherwise, a framework that allocates its activations in each step
 # spends up to a third of it in page faults.
@@ -51,7 +51,16 @@ def _torch_inference(bf16: bool) -> list[Variant]:
     return variants
 
 
+def _torch_without_images(work: Work) -> list[Variant]:
+    variants = [*_with_allocators("eager"), Variant("compile+thp", ("--compile",), THP)]
+    if not work.training:
+        variants.append(Variant("script+thp", ("--script",), THP))
+    return variants
+
+
 def _torch(work: Work) -> list[Variant]:
+    if work.model in WITHOUT_IMAGES:
+        return _torch_without_images(work)
     if work.training:
         return _torch_training()
     if work.dtype == "int8":

@@ -8,6 +8,10 @@ DTYPES = ("f32", "bf16", "int8")
 CALIBRATION_BATCHES = 4
 # Small, because `bench` does not normalise its synthetic images. At 1e-3, AlexNet's loss grows.
 LEARNING_RATE = 1e-4
+# Models that do not classify images -> what their batches count. Only PyTorch has them.
+OTHER_MODELS = {"lstm_lm": "sequences", "ncf": "pairs", "deepspeech2": "utterances", "ssd300": "images"}
+# Those whose tensors have no layouts to choose from.
+WITHOUT_IMAGES = ("lstm_lm", "ncf")
 
 
 class NotSupportedError(RuntimeError):
@@ -29,6 +33,11 @@ class Work:
     @property
     def training(self) -> bool:
         return self.mode == "train"
+
+    @property
+    def examples(self) -> str:
+        """What a batch counts."""
+        return OTHER_MODELS.get(self.model, "images")
 
     def flags(self) -> list[str]:
         """Returns the command line that `parse` turns into the same workload."""
