@@ -6,7 +6,7 @@
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
-#include "models/ops/embedding.h"
+#include "models/ops/number_range.h"
 
 namespace bench {
 namespace {
@@ -198,20 +198,16 @@ void LoneStep::fill(const Buffer& buffer, TensorView memory) {
 }
 
 void LoneStep::fill_ids(const Buffer& buffer, TensorView memory) {
-  for (const Node& node : plan_.graph.nodes()) {
-    const bool forward = node.op == &kEmbedding;
-    if ((forward || node.op == &kEmbeddingBackward) && node.inputs[1] == buffer.value) {
-      const ValueId table = forward ? node.inputs[0] : node.outputs[0];
-      const std::int64_t rows = plan_.graph.shape(table)[0];
-      std::vector<std::int32_t> ids(memory.bytes / sizeof(std::int32_t));
-      for (std::size_t i = 0; i < ids.size(); ++i) {
-        ids[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) % rows);
-      }
-      const TensorView from = staging_.input(std::as_bytes(std::span(ids)));
-      stream_->copy(from.data, memory.data, memory.bytes);
-      stream_->synchronize();
-    }
+  const std::optional<NumberRange> range = number_range(plan_.graph, buffer.value);
+  if (!range) {
+    return;
   }
+  std::vector<std::int32_t> ids(memory.bytes / sizeof(std::int32_t));
+  RandomStream random(0);
+  std::generate(ids.begin(), ids.end(), [&] { return range->draw(random); });
+  const TensorView from = staging_.input(std::as_bytes(std::span(ids)));
+  stream_->copy(from.data, memory.data, memory.bytes);
+  stream_->synchronize();
 }
 
 TensorView LoneStep::allocate(std::size_t buffer) {

@@ -62,7 +62,7 @@ class LoneStep {
   void launch(Bound& bound);
   void prepare(std::size_t buffer);
   void fill(const Buffer& buffer, TensorView memory);
-  /// If the buffer has the ids of a table's rows: different ones, as far as there are.
+  /// Draws the numbers of a buffer that has rows of a table, labels or counts.
   void fill_ids(const Buffer& buffer, TensorView memory);
   TensorView allocate(std::size_t buffer);
   void keep_overwritten();

@@ -7,10 +7,8 @@
 
 #include "models/base/errors.h"
 #include "models/base/philox.h"
-#include "models/ops/ctc_loss.h"
-#include "models/ops/embedding.h"
 #include "models/ops/moving_average.h"
-#include "models/ops/multibox_loss.h"
+#include "models/ops/number_range.h"
 
 namespace bench {
 namespace {
@@ -164,52 +162,15 @@ void add_parts(FingerprintKind kind, std::span<const Sums> variables,
   }
 }
 
-/// The whole numbers from `least` to `bound` - 1, with a probability of 1 / `one_of`; else 0.
-struct NumberRange {
-  std::uint32_t least = 0;
-  std::uint32_t bound = 0;
-  std::uint32_t one_of = 1;
-
-  [[nodiscard]] std::int32_t draw(RandomStream& random) const {
-    if (one_of > 1 && random.below(one_of) > 0) {
-      return 0;
-    }
-    return static_cast<std::int32_t>(least + random.below(bound - least));
-  }
-};
-
-/// The numbers that an input can have: the rows of the table that it selects from, or the classes.
-/// With a CTC loss, all labels and all frames count, and the last class is the blank. With a
-/// multibox loss, most anchors are background.
+/// The numbers that an input can have; the classes, if nothing else limits it.
 NumberRange range_of(const Graph& graph, std::string_view input) {
-  const auto extent = [&](ValueId value, std::size_t axis) {
-    return static_cast<std::uint32_t>(graph.shape(value)[axis]);
-  };
-  const auto only = [](std::uint32_t number) {
-    return NumberRange{.least = number, .bound = number + 1};
-  };
-  for (const Node& node : graph.nodes()) {
-    const auto reads_as = [&](const OpDef& op, std::size_t position) {
-      return node.op == &op && graph.value(node.inputs[position]).name == input;
-    };
-    if (reads_as(kEmbedding, 1)) {
-      return {.bound = extent(node.inputs[0], 0)};
-    }
-    if (reads_as(kCtcLoss, 1)) {
-      return {.bound = extent(node.inputs[0], 2) - 1};
-    }
-    if (reads_as(kCtcLoss, 2)) {
-      return only(extent(node.inputs[1], 1));
-    }
-    if (reads_as(kCtcLoss, 3)) {
-      return only(extent(node.inputs[0], 0));
-    }
-    if (reads_as(kMultiboxLoss, 3)) {
-      constexpr std::uint32_t kOneOf = 8;
-      return {.least = 1, .bound = extent(node.inputs[1], 2), .one_of = kOneOf};
+  for (const ValueId value : graph.inputs()) {
+    const auto range = graph.value(value).name == input ? number_range(graph, value) : std::nullopt;
+    if (range) {
+      return *range;
     }
   }
-  return {.bound = extent(graph.output("logits"), 1)};
+  return {.bound = static_cast<std::uint32_t>(graph.shape(graph.output("logits"))[1])};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -119,6 +120,21 @@ TEST(LoneStep, GivesTheSameFiniteNumbersEachTimeForEveryKernel) {
       }
       EXPECT_TRUE(some || step.op == "top_k_accuracy") << step.op << " " << step.name;
     }
+  }
+}
+
+TEST(LoneStep, GivesLossesTextsAndMatchedAnchors) {
+  for (const auto& [model, op] : {std::pair("--model=deepspeech2", "ctc_loss"),
+                                  std::pair("--model=ssd300", "multibox_loss")}) {
+    const Planned planned({model});
+    const std::vector<DistinctStep> steps = distinct_steps(planned.plan());
+    const auto loss = std::find_if(steps.begin(), steps.end(), [&](const DistinctStep& step) {
+      return planned.step(step).op == op;
+    });
+    ASSERT_NE(loss, steps.end()) << model;
+    LoneStep lone(planned.plan(), loss->step, planned.backend());
+    lone.run();
+    EXPECT_GT(*lone.outputs().front().as<const float>(), 0) << model;
   }
 }
 
