@@ -281,6 +281,12 @@ void check_plan_for(const RunSettings& settings) {
     throw UsageError(fmt::format("--plan_for={} only plans: add what to print, such as --dump=plan",
                                  *execution.gpu.plan_for));
   }
+  if (settings.workload.choose_half) {
+    throw UsageError(
+        fmt::format("--use_fp16 measures which type is faster, but the card of --plan_for={} need "
+                    "not be present: use --dtype=bf16 or --dtype=f16",
+                    *execution.gpu.plan_for));
+  }
 }
 
 /// The default is to time kernels on a GPU, because its libraries' kernels differ more than

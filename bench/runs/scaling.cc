@@ -4,6 +4,7 @@
 
 #include "bench/plan/device.h"
 #include "bench/plan/memory_check.h"
+#include "bench/plan/precision.h"
 #include "bench/plan/resolve_settings.h"
 #include "bench/report/record_file.h"
 #include "bench/report/scaling.h"
@@ -104,7 +105,7 @@ class DevicesForAWhile {
 };
 
 /// Throws every error that the run can detect before it starts; returns its planned memory.
-PlannedMemory predict_run(const RunSettings& settings, const RunHost& host) {
+PlannedMemory predict_run(RunSettings settings, const RunHost& host) {
   const Workload& workload = settings.workload;
   check_outputs(settings);
   check_kept(settings.outputs);
@@ -114,6 +115,7 @@ PlannedMemory predict_run(const RunSettings& settings, const RunHost& host) {
   const DevicesForAWhile made(settings, threads);
   const std::span<const Device> devices = made.get();
   Backend& backend = *devices.front().backend;
+  choose_precision(workload, backend).apply(settings);
   const MemoryLimits limits = limits_of_run(settings.execution, host_limit, devices);
   const auto need_for = [&](std::int64_t batch) {
     return limits.need_of(plan_run_memory(settings, backend, batch));
@@ -152,7 +154,7 @@ void print_scaling(std::ostream& out, std::span<const ScaledRun> runs) {
       runs, [](const ScaledRun& run) { return run.outcome.record.has_value(); });
   TextTable table(
       {{.title = "devices", .right = true},
-       {.title = recorded == runs.end() ? "images/sec" : speed_title(*recorded->outcome.record),
+       {.title = recorded == runs.end() ? "speed" : speed_title(*recorded->outcome.record),
         .right = true},
        {.title = "efficiency %", .right = true},
        {.title = "lost: input", .right = true},

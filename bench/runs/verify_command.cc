@@ -58,17 +58,18 @@ void print_titles(std::ostream& out) {
 }
 
 void print_line(std::ostream& out, const Model& model, const Verification& result) {
-  const results::VerifiedNumber& nearest = *result.nearest();
+  const results::VerifiedNumber* const nearest = result.nearest();
   constexpr double kPerCent = 100;
   out << std::left << std::setw(26) << model.name << std::setw(10) << model.dataset << std::right
       << std::setw(8) << result.numbers.size() << std::setw(7) << std::fixed << std::setprecision(1)
-      << kPerCent * nearest.share() << " %  ";
+      << (nearest == nullptr ? 0 : kPerCent * nearest->share()) << " %  ";
   if (!result.passed()) {
     out << "MISMATCH: " << result.failures() << "\n";
   } else if (!result.skipped.empty()) {
     out << "not checked: " << result.skipped << "\n";
   } else {
-    out << "ok; " << nearest.name << ": deviation " << std::scientific << nearest.deviation << "\n";
+    out << "ok; " << nearest->name << ": deviation " << std::scientific << nearest->deviation
+        << "\n";
   }
   out << std::defaultfloat << std::flush;
 }
@@ -105,10 +106,19 @@ int run_verification(const ParseResult& parsed, RunHost& host) {
       if (training && parsed.flags.forward_only) {
         continue;
       }
-      RunSettings settings = settings_for(parsed, model, training);
-      settings.workload.dtype = asked.workload.dtype;
       host.phases.stop_if_asked(fmt::format("before the check of {}", model.name));
-      const Verification part = verify_model(settings, devices, host.tower_threads(), host.phases);
+      Verification part;
+      try {
+        RunSettings settings = settings_for(parsed, model, training);
+        settings.workload.dtype = asked.workload.dtype;
+        part = verify_model(settings, devices, host.tower_threads(), host.phases);
+      } catch (const UsageError& error) {
+        // The device does not support this model. The other models can still be checked.
+        if (!all) {
+          throw;
+        }
+        part.skipped = error.what();
+      }
       result.numbers.insert(result.numbers.end(), part.numbers.begin(), part.numbers.end());
       result.skipped = result.skipped.empty() ? part.skipped : result.skipped;
     }

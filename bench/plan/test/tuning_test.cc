@@ -263,5 +263,12 @@ TEST(Autotune, IsQuickOnAGpuByDefault) {
                        "omit --autotune"));
 }
 
+TEST(PlanFor, RefusesToMeasureTheFasterTypeOfACardThatNeedNotBePresent) {
+  EXPECT_THAT(usage_error([] {
+                resolve_settings(parse({"--plan_for=sm_90", "--dump=plan", "--use_fp16"}));
+              }),
+              HasSubstr("use --dtype=bf16 or --dtype=f16"));
+}
+
 }  // namespace
 }  // namespace bench
