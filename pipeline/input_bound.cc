@@ -304,6 +304,10 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
     case InputBound::unclear:
       break;
   }
+  if (interval.done.threads == 0) {
+    return fmt::format("the device waited {} of the time for batches prepared between its steps",
+                       percent(verdict.waited));
+  }
   if (verdict.reading_busy + verdict.preparing_busy == 0) {
     return "inconclusive: the measured steps were too few; measure more";
   }

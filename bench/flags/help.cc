@@ -22,7 +22,7 @@ constexpr std::size_t kShortColumn = 28;
 
 constexpr std::array kMostUsed = {
     MostUsedFlag{"model", "the network; --list_models shows all"},
-    MostUsedFlag{"batch_size", "images per step, a list, auto or max", "the model's"},
+    MostUsedFlag{"batch_size", "examples per step, list, auto or max", "the model's"},
     MostUsedFlag{"num_batches", "steps to measure", "100"},
     MostUsedFlag{"num_warmup_batches", "steps before measuring", "10"},
     MostUsedFlag{"max_seconds", "end the run after N seconds", "no limit"},
@@ -33,7 +33,7 @@ constexpr std::array kMostUsed = {
     MostUsedFlag{"data_format", "layout: NCHW, NHWC or auto", "auto; NHWC on a GPU"},
     MostUsedFlag{"dtype", "f32, bf16, f16, f64; int8 with --forward_only"},
     MostUsedFlag{"use_fp16", "compute in bf16 or f16, whichever is faster"},
-    MostUsedFlag{"data_dir", "folder with a dataset's files", "synthetic images"},
+    MostUsedFlag{"data_dir", "folder with a dataset's files", "synthetic data"},
     MostUsedFlag{"optimizer"},
     MostUsedFlag{"init_learning_rate", "learning rate", "the model's default"},
     MostUsedFlag{"display_every", "print a line every N steps"},
@@ -43,8 +43,7 @@ constexpr std::array kMostUsed = {
     MostUsedFlag{"verify", "only check the network against a stored reference"},
 };
 
-constexpr std::string_view kHead =
-    "bench: images per second of convolutional networks, in training or inference.\n";
+constexpr std::string_view kHead = "bench: speed of neural networks, in training or inference.\n";
 
 constexpr std::string_view kExamples = R"(
   bench --model=resnet50 --result_file=run.json     # train on synthetic images

@@ -147,11 +147,15 @@ InputSettings input_of(const Flags& flags) {
   return input;
 }
 
-SlotType slot_type_of(const Flags& flags, RunDevice device, const Workload& workload) {
+bool can_send_pixels(const Workload& workload) {
   const auto& dataset = workload.input.dataset;
   const bool imagenet = workload.dataset->name == kDefaultDataset;
-  const bool fits =
-      !dataset || (!workload.dataset->needs_f32_slots && (!imagenet || fits_u8_slots(*dataset)));
+  return dataset && !workload.dataset->needs_f32_slots && (!imagenet || fits_u8_slots(*dataset));
+}
+
+SlotType slot_type_of(const Flags& flags, RunDevice device, const Workload& workload) {
+  const auto& dataset = workload.input.dataset;
+  const bool fits = !dataset || can_send_pixels(workload);
   if (!fits && flags.input_transfer == "uint8") {
     throw UsageError(
         fmt::format("--input_transfer=uint8 cannot be combined with {}, which normalises on the "

@@ -9,6 +9,7 @@
 
 #include "bench/flags/table.h"
 #include "bench/plan/graph_counts.h"
+#include "bench/plan/input.h"
 #include "bench/plan/memory_check.h"
 #include "bench/report/input_record.h"
 #include "bench/report/scaling.h"
@@ -53,6 +54,14 @@ results::FlagValues explicit_flags(const RunSettings& settings, const ParseResul
 }
 
 bool pixels_travel(const Execution& execution) { return execution.slots == SlotType::u8; }
+
+/// The type of what the input passes to the device.
+std::string input_type(const RunSettings& settings) {
+  if (settings.workload.model->reads_images()) {
+    return pixels_travel(settings.execution) ? "u8" : "f32";
+  }
+  return std::string(name_of(number_inputs(settings.workload).front().dtype));
+}
 
 /// All flags with their effective values; unset flags that have a default rule are filled in.
 results::FlagValues effective_flags(const RunSettings& settings, const ParseResult& parsed) {
@@ -192,10 +201,12 @@ Captured<double> mean_watts(const results::Record& record, const SessionResult& 
   return watts;
 }
 
-Captured<std::span<const std::chrono::nanoseconds>> device_steps_of(const SessionResult& session) {
+Captured<std::span<const std::chrono::nanoseconds>> device_steps_of(const SessionResult& session,
+                                                                    bool evaluation) {
   if (session.device_steps.empty()) {
-    return Unknown{session.steps.empty()
-                       ? "no timed step was completed"
+    return Unknown{session.steps.empty() ? "no timed step was completed"
+                   : evaluation
+                       ? "an evaluation does not time the device"
                        : "the device uses the host's memory, so its time is the step's time"};
   }
   return std::span<const std::chrono::nanoseconds>(session.device_steps);
@@ -259,7 +270,7 @@ results::Record begin_record(const RunSettings& settings, const ParseResult& par
                      .seed = static_cast<std::int64_t>(workload.seed)};
   record.flags = flags_of(settings, parsed, command_line);
   record.dataset.name = std::string(workload.dataset->name);
-  record.dataset.image_type = pixels_travel(execution) ? "u8" : "f32";
+  record.dataset.image_type = input_type(settings);
   record.dataset.image_bytes = static_cast<std::int64_t>(slot_image_bytes(settings));
   record.dataset.storage = storage_of(workload, files);
   record.source = results::source_info();
@@ -352,26 +363,31 @@ void add_measurements(results::Record& record, const RunSettings& settings,
     return value ? Captured<double>(*value) : Captured<double>(Unknown{why});
   };
   const char* const no_loss = "a forward-only run computes no loss, or no step was completed";
-  const char* const no_accuracy = "accuracies were not requested (--print_training_accuracy)";
+  const char* const no_accuracy =
+      settings.workload.model->metric() == ModelMetric::accuracy ||
+              (settings.workload.model->classifies() && !settings.workload.evaluation())
+          ? "accuracies were not requested (--print_training_accuracy)"
+          : "the model has no accuracy";
   std::vector<results::PlannedRegion> planned;
   for (const MemoryRegion& region : measured.memory.regions()) {
     planned.push_back(
         {.name = std::string(region.name), .bytes = static_cast<std::int64_t>(region.bytes)});
   }
-  record.metrics = results::run_metrics({.unit = std::string(settings.workload.model->unit().name),
-                                         .units_per_step = settings.workload.units_per_step(),
-                                         .steps = session.steps,
-                                         .device_steps = device_steps_of(session),
-                                         .wall = session.wall,
-                                         .input_wait = session.input_wait,
-                                         .setup = measured.setup,
-                                         .peak_rss_bytes = measured.peak_rss,
-                                         .watts = mean_watts(record, session),
-                                         .planned = std::move(planned),
-                                         .loss_first = known(session.loss_first, no_loss),
-                                         .loss_last = known(session.loss_last, no_loss),
-                                         .top1 = known(session.top_1, no_accuracy),
-                                         .top5 = known(session.top_5, no_accuracy)});
+  record.metrics = results::run_metrics(
+      {.unit = std::string(settings.workload.model->unit().name),
+       .units_per_step = settings.workload.units_per_step(),
+       .steps = session.steps,
+       .device_steps = device_steps_of(session, settings.workload.evaluation()),
+       .wall = session.wall,
+       .input_wait = session.input_wait,
+       .setup = measured.setup,
+       .peak_rss_bytes = measured.peak_rss,
+       .watts = mean_watts(record, session),
+       .planned = std::move(planned),
+       .loss_first = known(session.loss_first, no_loss),
+       .loss_last = known(session.loss_last, no_loss),
+       .top1 = known(session.top_1, no_accuracy),
+       .top5 = known(session.top_5, no_accuracy)});
   record.build.exe_sha256 = program_sha256();
   add_tower_times(record.towers, session);
   record.choices.reduced_on = session.reduced_on;

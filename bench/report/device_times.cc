@@ -61,7 +61,8 @@ double mean_step_without_input(const SessionResult& session) {
          static_cast<double>(session.steps.size());
 }
 
-void judge_device_times(const SessionResult& session, results::Quality& quality) {
+void judge_device_times(const SessionResult& session, bool could_send_pixels,
+                        results::Quality& quality) {
   constexpr double kToleratedClocks = 0.01;
   constexpr double kToleratedBetween = 0.1;
   if (session.device_steps.empty()) {
@@ -86,9 +87,8 @@ void judge_device_times(const SessionResult& session, results::Quality& quality)
             ? "The next batch arrives late, or the host enqueues the next step late."
             : "The next batch arrives late, or the host needs much time between steps.";
     quality.warnings.push_back(
-        fmt::format("{} {} Use a larger batch, pass images as uint8 (--input_transfer), and stop "
-                    "other programs on the host.",
-                    waits, why));
+        fmt::format("{} {} Use a larger batch,{} and stop other programs on the host.", waits, why,
+                    could_send_pixels ? " pass images as uint8 (--input_transfer=uint8)," : ""));
   }
 }
 

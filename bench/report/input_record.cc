@@ -46,7 +46,7 @@ Captured<std::int64_t> storage_bytes_of(const InputStatistics& done) {
 
 void add_dataset(results::Dataset& dataset, const InputStatistics& input) {
   if (input.shards == 0) {
-    const Unknown synthetic{"synthetic images are not read from a file"};
+    const Unknown synthetic{"synthetic data are not read from a file"};
     dataset.shards = synthetic;
     dataset.records = synthetic;
     dataset.bytes = synthetic;

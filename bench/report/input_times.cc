@@ -4,6 +4,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "bench/plan/input_settings.h"
 #include "bench/plan/memory_check.h"
 #include "bench/report/device_times.h"
 #include "bench/terminal/stderr_lines.h"
@@ -27,12 +28,16 @@ std::optional<InputInterval> input_interval(const RunSettings& settings,
       .computed = session.computed,
       .copied = session.transfers,
       .copied_bytes = static_cast<std::uint64_t>(images) * slot_image_bytes(settings),
-      .sends_floats = settings.execution.slots == SlotType::f32 && fits_u8_slots(dataset),
+      .sends_floats = could_send_pixels(settings),
       .processors = session.processors,
       .shares_processors = settings.execution.device == RunDevice::cpu,
       .device_threads = session.device_threads,
       .throttled = session.throttled,
       .crops_first = dataset.fuse_decode_and_crop};
+}
+
+bool could_send_pixels(const RunSettings& settings) {
+  return settings.execution.slots == SlotType::f32 && can_send_pixels(settings.workload);
 }
 
 void print_input_bound(const RunSettings& settings, const SessionResult& session,
@@ -56,7 +61,8 @@ void warn_of_bad_records(const BadRecordCounts& counts, std::ostream& err) {
 void print_input_times(const RunSettings& settings, const SessionResult& session,
                        std::ostream& out) {
   const auto interval = input_interval(settings, session);
-  if (!interval) {
+  // Text has no preparing threads, and nothing is timed.
+  if (!interval || interval->done.threads == 0) {
     return;
   }
   const InputStatistics& done = interval->done;

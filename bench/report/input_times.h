@@ -13,6 +13,9 @@ namespace bench {
 std::optional<InputInterval> input_interval(const RunSettings& settings,
                                             const SessionResult& session);
 
+/// True if --input_transfer=uint8 would make the images smaller.
+bool could_send_pixels(const RunSettings& settings);
+
 /// Prints the sentence about what limits the run; nothing without an interval.
 void print_input_bound(const RunSettings& settings, const SessionResult& session,
                        std::ostream& err);

@@ -132,7 +132,7 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
       of_any_node.emplace(*host.device(settings).memory);
     }
     input = make_run_input(settings, image_layout(settings.workload, towers->first().executor()),
-                           host.phases.of("drawing the images", "row"));
+                           host.input_watch(*settings.workload.model));
   }
   host.phases.clear();
   StoppingRule stopping(kTrial, host.clock, [&] { return host.end_asked(); });

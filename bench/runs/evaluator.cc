@@ -101,7 +101,7 @@ std::optional<double> Evaluator::evaluate_now(Towers& training, std::int64_t ste
   }
   const auto input =
       make_run_input(settings_, image_layout(settings_.workload, towers_->first().executor()),
-                     host_.phases.of("drawing the images", "row"),
+                     host_.input_watch(*settings_.workload.model),
                      make_staging_allocator(*devices_.front().backend));
   const EvaluationResult result = evaluate({.settings = settings_,
                                             .towers = *towers_,

@@ -9,6 +9,7 @@
 
 #include "bench/report/build_record.h"
 #include "bench/report/device_times.h"
+#include "bench/report/input_times.h"
 #include "bench/report/world_record.h"
 #include "bench/runs/prediction.h"
 #include "models/base/errors.h"
@@ -23,10 +24,10 @@ namespace bench {
 namespace {
 
 /// Adds the verdict, and prints its warnings.
-void judge(const SessionResult& session, results::Record& record) {
+void judge(const RunSettings& settings, const SessionResult& session, results::Record& record) {
   results::Quality& quality = record.quality;
   const std::size_t printed = quality.warnings.size();
-  judge_device_times(session, quality);
+  judge_device_times(session, could_send_pixels(settings), quality);
   judge_gpus(record.gpus, quality);
   for (std::string& warning : results::step_warnings(record)) {
     quality.warnings.push_back(std::move(warning));
@@ -238,7 +239,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
       record.quality.warnings.push_back(std::move(warning));
     }
   }
-  judge(measured.session, record);
+  judge(begun.settings, measured.session, record);
   return measured;
 }
 

@@ -74,8 +74,9 @@ void tell_towers(const Workload& workload, std::span<const Device> devices) {
   for (std::size_t tower = 0; workload.towers > 1 && tower < devices.size(); ++tower) {
     const Device& device = devices[tower];
     const std::int64_t first = static_cast<std::int64_t>(tower) * workload.batch;
-    LOG(INFO) << fmt::format("note: tower {}: images {} to {} of each step, on {}", tower, first,
-                             first + workload.batch - 1, place_of(device));
+    LOG(INFO) << fmt::format("note: tower {}: {}s {} to {} of each step, on {}", tower,
+                             workload.model->example(), first, first + workload.batch - 1,
+                             place_of(device));
   }
 }
 
@@ -294,7 +295,7 @@ std::unique_ptr<InputSource> prepare_input(const RunSettings& settings,
       of_any_node.emplace(*device.memory);
     }
     input = make_run_input(settings, image_layout(settings.workload, tower.executor()),
-                           host.phases.of("drawing the images", "row"),
+                           host.input_watch(*settings.workload.model),
                            make_staging_allocator(*device.backend));
   }
   tell_input(settings, input->statistics(), processors, host.processors);

@@ -56,6 +56,11 @@ std::span<Device> RunHost::devices(RunSettings& settings) {
   return devices_;
 }
 
+Watch RunHost::input_watch(const Model& model) {
+  return model.reads_images() ? phases.of("drawing the images", "row")
+                              : phases.of("drawing the input", std::string(model.example()));
+}
+
 RunBegin begin_at_launch(const RunHost& host) {
   return {.at = host.clock.now() - process_age(host.files).value_or(std::chrono::nanoseconds(0))};
 }

@@ -54,6 +54,9 @@ class RunHost {
   /// The threads of the devices, which must have been made.
   TowerThreads& tower_threads() { return *tower_threads_; }
 
+  /// Shows the progress of drawing synthetic input for the model.
+  [[nodiscard]] Watch input_watch(const Model& model);
+
   /// True if the user, or a stdout that is no longer writable, ends the run.
   [[nodiscard]] bool end_asked() const { return interrupt.requested() || !streams.out.good(); }
   /// "ended by SIGINT", or what happened to stdout; a signal takes precedence.

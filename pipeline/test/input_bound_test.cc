@@ -169,6 +169,10 @@ TEST(InputVerdict, IsDescribedWithItsRemedy) {
   interval.processors = 2;
   EXPECT_THAT(sentence_of(interval),
               HasSubstr("that needs about 10 processors, and this process may use 2"));
+  InputInterval without_threads = interval;
+  without_threads.done = {};
+  EXPECT_EQ(sentence_of(without_threads),
+            "the device waited 80 % of the time for batches prepared between its steps");
   interval.waited = milliseconds(0);
   EXPECT_EQ(sentence_of(interval),
             "the device is the limit: it processes 100 images/sec, and 2 threads can prepare 100");

@@ -104,7 +104,7 @@ constexpr auto kColumns = std::to_array<StoredColumn>({
     {"model", "model", Type::kText, "the network"},
     {"mode", "mode", Type::kText, "train or fwd"},
     {"dtype", "dtype", Type::kText, "f32, bf16, ..."},
-    {"batch", "batch", Type::kNumber, "images per device"},
+    {"batch", "batch", Type::kNumber, "examples per device"},
     {"devices", "devices", Type::kNumber, "number of devices"},
     {"backend", "backend", Type::kText, "onednn, ..."},
     {"data", "data", Type::kText, "synthetic, tfrecord, ..."},

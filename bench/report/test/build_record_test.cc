@@ -47,6 +47,15 @@ TEST(Record, BeginsWithTheWorkloadAndBothGivenAndEffectiveFlags) {
   EXPECT_EQ(record.flags.workload.at("num_classes"), results::FlagValue(std::int64_t{1001}));
 }
 
+TEST(Record, HoldsTheTypeOfTheInput) {
+  const FakeSystem system;
+  for (const auto& [model, type] :
+       {std::pair("--model=lstm_lm", "s32"), std::pair("--model=deepspeech2", "f32"),
+        std::pair("--model=ssd300", "f32")}) {
+    EXPECT_EQ(begun({model}, system.files()).dataset.image_type, type) << model;
+  }
+}
+
 TEST(Record, HoldsTheBatchAsANumberHoweverItWasGiven) {
   const FakeSystem system;
   const auto given = [&](std::string_view text) {

@@ -13,6 +13,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Matches;
 using ::testing::Not;
 
 /// Two steps of 100 ms on the host, each with this time on the device.
@@ -25,9 +26,9 @@ SessionResult both(milliseconds device, milliseconds input_wait = {}) {
   return session;
 }
 
-results::Quality judged_times(const SessionResult& session) {
+results::Quality judged_times(const SessionResult& session, bool could_send_pixels = false) {
   results::Quality quality;
-  judge_device_times(session, quality);
+  judge_device_times(session, could_send_pixels, quality);
   return quality;
 }
 
@@ -65,6 +66,14 @@ TEST(DeviceTimes, WarnOfADeviceThatIsBetweenSteps) {
           HasSubstr("the device waits between steps for 40.0 % of the step time"),
           HasSubstr("The next batch arrives late, or the host enqueues the next step late."))));
   EXPECT_THAT(quality.reasons, IsEmpty());
+}
+
+TEST(DeviceTimes, AdviseUint8OnlyIfTheImagesCanBeSentSo) {
+  for (const bool could : {true, false}) {
+    const auto advice = HasSubstr("pass images as uint8 (--input_transfer=uint8)");
+    EXPECT_EQ(Matches(ElementsAre(advice))(judged_times(both(milliseconds(60)), could).warnings),
+              could);
+  }
 }
 
 TEST(DeviceTimes, DoNotWarnAboutWaitsForInput) {
