@@ -305,8 +305,9 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
       break;
   }
   if (interval.done.threads == 0) {
-    return fmt::format("the device waited {} of the time for batches prepared between its steps",
-                       percent(verdict.waited));
+    return fmt::format(
+        "the device waited {} of the time for batches, which are prepared without separate threads",
+        percent(verdict.waited));
   }
   if (verdict.reading_busy + verdict.preparing_busy == 0) {
     return "inconclusive: the measured steps were too few; measure more";

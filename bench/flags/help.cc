@@ -22,7 +22,7 @@ constexpr std::size_t kShortColumn = 28;
 
 constexpr std::array kMostUsed = {
     MostUsedFlag{"model", "the network; --list_models shows all"},
-    MostUsedFlag{"batch_size", "examples per step, list, auto or max", "the model's"},
+    MostUsedFlag{"batch_size", "examples per device, list, auto, max", "the model's"},
     MostUsedFlag{"num_batches", "steps to measure", "100"},
     MostUsedFlag{"num_warmup_batches", "steps before measuring", "10"},
     MostUsedFlag{"max_seconds", "end the run after N seconds", "no limit"},
@@ -43,7 +43,8 @@ constexpr std::array kMostUsed = {
     MostUsedFlag{"verify", "only check the network against a stored reference"},
 };
 
-constexpr std::string_view kHead = "bench: speed of neural networks, in training or inference.\n";
+constexpr std::string_view kHead =
+    "bench: speed of convolutional and other networks, in training or inference.\n";
 
 constexpr std::string_view kExamples = R"(
   bench --model=resnet50 --result_file=run.json     # train on synthetic images

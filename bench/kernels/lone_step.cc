@@ -184,8 +184,8 @@ void LoneStep::prepare(std::size_t buffer) {
 
 void LoneStep::fill(const Buffer& buffer, TensorView memory) {
   if (buffer.type.dtype == DType::s32) {
-    fill_ids(buffer, memory);
-    return;  // Otherwise zero memory means the first class, the first step.
+    fill_integers(buffer, memory);
+    return;
   }
   const TensorType floats{.dtype = DType::f32, .shape = buffer.type.shape};
   auto numbers = numbers_around_one(buffer.type.shape.elements());
@@ -197,7 +197,7 @@ void LoneStep::fill(const Buffer& buffer, TensorView memory) {
   stream_->synchronize();
 }
 
-void LoneStep::fill_ids(const Buffer& buffer, TensorView memory) {
+void LoneStep::fill_integers(const Buffer& buffer, TensorView memory) {
   const std::optional<NumberRange> range = number_range(plan_.graph, buffer.value);
   if (!range) {
     return;

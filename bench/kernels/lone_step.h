@@ -27,8 +27,9 @@ struct DistinctStep {
 std::vector<DistinctStep> distinct_steps(const Plan& plan);
 
 /// One step of a plan in isolation. Its kernel runs on separate memory that contains numbers around
-/// 1 (labels contain 0). Values that only other kernels can write, such as the positions of a
-/// pool's maxima, are written by those kernels first.
+/// 1. Rows of tables, and labels of CTC and multibox losses, are drawn; other integers are 0.
+/// Values that only other kernels can write, such as the positions of a pool's maxima, are written
+/// by those kernels first.
 class LoneStep {
  public:
   /// The plan and the backend must outlive this object.
@@ -62,8 +63,8 @@ class LoneStep {
   void launch(Bound& bound);
   void prepare(std::size_t buffer);
   void fill(const Buffer& buffer, TensorView memory);
-  /// Draws the numbers of a buffer that has rows of a table, labels or counts.
-  void fill_ids(const Buffer& buffer, TensorView memory);
+  /// Draws rows of tables, labels and counts. Other integers stay 0.
+  void fill_integers(const Buffer& buffer, TensorView memory);
   TensorView allocate(std::size_t buffer);
   void keep_overwritten();
 

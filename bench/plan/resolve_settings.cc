@@ -283,8 +283,8 @@ void check_plan_for(const RunSettings& settings) {
   }
   if (settings.workload.choose_half) {
     throw UsageError(
-        fmt::format("--use_fp16 measures which type is faster, but the card of --plan_for={} need "
-                    "not be present: use --dtype=bf16 or --dtype=f16",
+        fmt::format("--use_fp16 cannot be combined with --plan_for={}: choosing the faster type "
+                    "needs the GPU; use --dtype=f16, or --dtype=bf16 if the GPU supports it",
                     *execution.gpu.plan_for));
   }
 }

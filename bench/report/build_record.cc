@@ -234,6 +234,18 @@ void add_tower_times(std::vector<results::TowerTimes>& towers, const SessionResu
   }
 }
 
+/// Why a run has no top-1 accuracy.
+const char* why_no_accuracy(const Workload& workload) {
+  if (!workload.model->classifies()) {
+    return "the model has no accuracy";
+  }
+  if (workload.evaluation() && workload.model->metric() != ModelMetric::accuracy) {
+    return "the evaluation of this model computes no accuracy";
+  }
+  return workload.accuracies() ? "no step was completed"
+                               : "accuracies were not requested (--print_training_accuracy)";
+}
+
 }  // namespace
 
 results::Record begin_record(const RunSettings& settings, const ParseResult& parsed,
@@ -363,11 +375,7 @@ void add_measurements(results::Record& record, const RunSettings& settings,
     return value ? Captured<double>(*value) : Captured<double>(Unknown{why});
   };
   const char* const no_loss = "a forward-only run computes no loss, or no step was completed";
-  const char* const no_accuracy =
-      settings.workload.model->metric() == ModelMetric::accuracy ||
-              (settings.workload.model->classifies() && !settings.workload.evaluation())
-          ? "accuracies were not requested (--print_training_accuracy)"
-          : "the model has no accuracy";
+  const char* const no_accuracy = why_no_accuracy(settings.workload);
   std::vector<results::PlannedRegion> planned;
   for (const MemoryRegion& region : measured.memory.regions()) {
     planned.push_back(

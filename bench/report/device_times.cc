@@ -87,8 +87,8 @@ void judge_device_times(const SessionResult& session, bool could_send_pixels,
             ? "The next batch arrives late, or the host enqueues the next step late."
             : "The next batch arrives late, or the host needs much time between steps.";
     quality.warnings.push_back(
-        fmt::format("{} {} Use a larger batch,{} and stop other programs on the host.", waits, why,
-                    could_send_pixels ? " pass images as uint8 (--input_transfer=uint8)," : ""));
+        fmt::format("{} {} Use a larger batch and stop other programs on the host.{}", waits, why,
+                    could_send_pixels ? " Pass images as uint8 (--input_transfer=uint8)." : ""));
   }
 }
 

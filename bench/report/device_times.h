@@ -20,8 +20,8 @@ double mean_step_without_input(const SessionResult& session);
 /// device was between steps for more than 10 % of the steps' time, apart from waits for input.
 /// Marks the run INVALID if the device's time is more than 1 % longer than the host's, which is
 /// impossible. Does not detect gaps within a step, such as those between single kernel launches.
-/// Does nothing if the device computes in host memory. `could_send_pixels`: smaller inputs would
-/// help.
+/// Does nothing if the device computes in host memory. `could_send_pixels`: --input_transfer=uint8
+/// would make the images smaller.
 void judge_device_times(const SessionResult& session, bool could_send_pixels,
                         results::Quality& quality);
 

@@ -61,8 +61,14 @@ void print_line(std::ostream& out, const Model& model, const Verification& resul
   const results::VerifiedNumber* const nearest = result.nearest();
   constexpr double kPerCent = 100;
   out << std::left << std::setw(26) << model.name << std::setw(10) << model.dataset << std::right
-      << std::setw(8) << result.numbers.size() << std::setw(7) << std::fixed << std::setprecision(1)
-      << (nearest == nullptr ? 0 : kPerCent * nearest->share()) << " %  ";
+      << std::setw(8) << result.numbers.size();
+  if (nearest == nullptr) {
+    out << std::setw(9) << "-"
+        << "  ";
+  } else {
+    out << std::setw(7) << std::fixed << std::setprecision(1) << kPerCent * nearest->share()
+        << " %  ";
+  }
   if (!result.passed()) {
     out << "MISMATCH: " << result.failures() << "\n";
   } else if (!result.skipped.empty()) {
@@ -113,7 +119,7 @@ int run_verification(const ParseResult& parsed, RunHost& host) {
         settings.workload.dtype = asked.workload.dtype;
         part = verify_model(settings, devices, host.tower_threads(), host.phases);
       } catch (const UsageError& error) {
-        // The device does not support this model. The other models can still be checked.
+        // This network cannot be checked on this device, but others can.
         if (!all) {
           throw;
         }

@@ -172,7 +172,8 @@ TEST(InputVerdict, IsDescribedWithItsRemedy) {
   InputInterval without_threads = interval;
   without_threads.done = {};
   EXPECT_EQ(sentence_of(without_threads),
-            "the device waited 80 % of the time for batches prepared between its steps");
+            "the device waited 80 % of the time for batches, which are prepared without separate "
+            "threads");
   interval.waited = milliseconds(0);
   EXPECT_EQ(sentence_of(interval),
             "the device is the limit: it processes 100 images/sec, and 2 threads can prepare 100");

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "bench/plan/input_settings.h"
 #include "bench/plan/test/settings_for.h"
 #include "models/base/test/scratch_folder.h"
 
@@ -28,6 +29,22 @@ TEST(InputSettings, RefusePixelsThatTheDeviceCannotNormalize) {
   EXPECT_THAT(settings_refusal({"--model=inception3", "--data_name=imagenet", data, "--eval",
                                 "--init_from=x", "--input_preprocessor=official_models_imagenet"}),
               HasSubstr("at most 256 pixels of a side, but --model=inception3 has 299"));
+}
+
+TEST(InputSettings, SendPixelsOnlyIfTheDeviceCanNormalizeThem) {
+  const ScratchFolder folder;
+  for (const char* const name : {"train-00000-of-00001", "ptb.train.txt", "ptb.valid.txt"}) {
+    std::ofstream(folder.path() / name) << "x";
+  }
+  const std::string data = fmt::format("--data_dir={}", folder.path().string());
+  const auto can_send = [](const std::vector<std::string_view>& arguments) {
+    return can_send_pixels(resolve_settings(parse(arguments)).workload);
+  };
+  EXPECT_TRUE(can_send({"--model=lenet", "--data_name=imagenet", data}));
+  EXPECT_FALSE(can_send({"--model=lenet", "--data_name=imagenet", data, "--distortions"}));
+  EXPECT_FALSE(can_send({"--model=lenet"})) << "synthetic";
+  EXPECT_FALSE(can_send({"--model=lstm_lm", data}));
+  EXPECT_FALSE(can_send({"--model=ssd300", data}));
 }
 
 TEST(InputSettings, PrepareImagesAsMlPerf) {

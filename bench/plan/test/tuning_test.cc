@@ -263,11 +263,11 @@ TEST(Autotune, IsQuickOnAGpuByDefault) {
                        "omit --autotune"));
 }
 
-TEST(PlanFor, RefusesToMeasureTheFasterTypeOfACardThatNeedNotBePresent) {
+TEST(PlanFor, RefusesToChooseTheFasterType) {
   EXPECT_THAT(usage_error([] {
                 resolve_settings(parse({"--plan_for=sm_90", "--dump=plan", "--use_fp16"}));
               }),
-              HasSubstr("use --dtype=bf16 or --dtype=f16"));
+              HasSubstr("choosing the faster type needs the GPU"));
 }
 
 }  // namespace

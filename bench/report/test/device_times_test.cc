@@ -70,7 +70,7 @@ TEST(DeviceTimes, WarnOfADeviceThatIsBetweenSteps) {
 
 TEST(DeviceTimes, AdviseUint8OnlyIfTheImagesCanBeSentSo) {
   for (const bool could : {true, false}) {
-    const auto advice = HasSubstr("pass images as uint8 (--input_transfer=uint8)");
+    const auto advice = HasSubstr("Pass images as uint8 (--input_transfer=uint8)");
     EXPECT_EQ(Matches(ElementsAre(advice))(judged_times(both(milliseconds(60)), could).warnings),
               could);
   }
