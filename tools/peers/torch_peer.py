@@ -102,7 +102,8 @@ def _image_task(work: Work, options: argparse.Namespace) -> tuple[Any, Any, Call
 def _other_task(work: Work) -> tuple[Any, Any, Callable, list[Any], dict[str, Any]]:
     from peerlib import torch_number_models
     task = torch_number_models.make(work)
-    return task.module, list(task.inputs), task.loss, [x[:8] for x in task.inputs], {"network": "tools/peers in PyTorch"}
+    sample = [x[:8] for x in task.inputs]
+    return task.module, list(task.inputs), task.loss, sample, {"network": "tools/peers in PyTorch"}
 
 
 def build(work: Work, options: argparse.Namespace) -> tuple[Step, dict[str, Any]]:

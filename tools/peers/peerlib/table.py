@@ -92,7 +92,8 @@ def format_rows(rows: Sequence[Sequence[str]]) -> str:
 
 
 def format_table(contestants: Sequence[Contestant], examples: str = "images") -> str:
-    """Prints a row for each. `examples` is what a batch counts. Ratios are relative to the fastest of our settings, if one ran."""
+    """Prints a row for each. `examples` is what a batch counts. Ratios are relative to the fastest of our settings, if
+    one ran."""
     ours = max((c for c in contestants if c.side == "ours" and c.good()), default=None,
                key=lambda c: _median(c.good(), "images_per_second"))
     rows = [[title.format(examples) for title in _HEADER]]
