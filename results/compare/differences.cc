@@ -100,7 +100,8 @@ struct SameCause {
 constexpr std::array kSameCauses = {
     SameCause{"other programs used the processors", "other work keeps about "},
     SameCause{"the hypervisor took processor time (steal)", "to other machines (steal)"},
-    SameCause{"one step took many times the median", " times the median; was the run stopped?"},
+    SameCause{"one step took many times the median",
+              " times the median; was the process suspended?"},
 };
 
 /// True if one of the warnings reports this disturbance, with numbers.

@@ -169,7 +169,7 @@ void read_csv_cell(const ForeignFile& source, const std::string& where, const st
   } else if (name == "status") {
     if (cell != "ok") record.failed(fmt::format("the file reports the status {}", cell));
   } else if (name.starts_with("tag.")) {
-    record.set("tags." + name.substr(4), text);
+    record.tag(name.substr(4), text);
   } else if (number) {
     record.metric(name, *number);
   } else {

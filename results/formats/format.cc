@@ -4,13 +4,16 @@
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <system_error>
 
 #include "models/base/atomic_file.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 #include "results/formats/rows.h"
+#include "results/store/record_fields.h"
 #include "results/store/record_files.h"
+#include "results/store/workload_names.h"
 
 namespace bench::results {
 namespace {
@@ -25,6 +28,37 @@ ForeignFile read_source(const std::filesystem::path& path) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // Spreadsheets begin with it.
   if (source.text.starts_with(kByteOrderMark)) source.text.erase(0, kByteOrderMark.size());
   return source;
+}
+
+/// Formats group runs by these names.
+void name_workloads(std::vector<StoredRun>& runs) {
+  std::map<std::string, const StoredRun*> one_of;
+  for (const StoredRun& run : runs) one_of.emplace(run.workload_key, &run);
+  std::vector<NamedWorkload> named;
+  for (const auto& [key, run] : one_of) {
+    named.push_back({.text = run->workload, .fields = workload_fields(run->record)});
+  }
+  std::vector<std::string> distinct = distinct_names(named);
+  std::map<std::string, std::string> names;
+  std::size_t i = 0;
+  for (const auto& [key, run] : one_of) names[key] = std::move(distinct[i++]);
+  for (StoredRun& run : runs) run.workload = names[run.workload_key];
+}
+
+/// Machines in containers may have equal names.
+void name_machines(std::vector<StoredRun>& runs) {
+  std::map<std::string, std::vector<std::string>> keys;  // By name, in the order of the runs.
+  for (const StoredRun& run : runs) {
+    std::vector<std::string>& of_name = keys[run.machine];
+    if (std::ranges::find(of_name, run.machine_key) == of_name.end()) {
+      of_name.push_back(run.machine_key);
+    }
+  }
+  for (StoredRun& run : runs) {
+    const std::vector<std::string>& of_name = keys.at(run.machine);
+    const auto place = std::ranges::find(of_name, run.machine_key) - of_name.begin();
+    if (place > 0) run.machine += fmt::format(" (machine {})", place + 1);
+  }
 }
 
 std::string names_of(bool read) {
@@ -62,6 +96,22 @@ const Format& format_to_write(std::string_view name) {
   }
   throw UsageError(fmt::format("--format={}: not a format for export; the formats are {}",
                                printable(name), names_of(false)));
+}
+
+Written write_runs(const Format& format, std::vector<StoredRun> runs) {
+  const std::size_t given = runs.size();
+  if (!format.holds_failures) {
+    std::erase_if(runs, [](const StoredRun& run) { return run.status != "ok"; });
+    if (runs.empty() && given > 0) {
+      throw UsageError(
+          fmt::format("--format={}: the format cannot hold runs that failed or were "
+                      "interrupted, and no other runs were selected",
+                      format.name));
+    }
+  }
+  name_workloads(runs);
+  name_machines(runs);
+  return {.outputs = format.write(runs), .omitted = given - runs.size()};
 }
 
 Records read_foreign(const std::filesystem::path& path) {

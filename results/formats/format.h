@@ -36,8 +36,9 @@ struct Format {
   /// The runs in it, as records of schema bench.record/2 with their record_id. What the file lacks
   /// is null with a reason. Throws DataError: one sentence with the place.
   Records (*read)(const ForeignFile& source) = nullptr;
-  /// The runs in this format. Throws UsageError if the format cannot hold them.
+  /// The runs in this format. Throws UsageError if the format cannot hold them. Call write_runs().
   Outputs (*write)(std::span<const StoredRun> runs) = nullptr;
+  bool holds_failures = true;  ///< False: its readers would take a failed run for a good one.
 };
 
 /// All formats, in the order in which files are tried.
@@ -45,6 +46,14 @@ std::span<const Format> formats();
 
 /// Throws UsageError, naming the formats that can be written, if `name` is not one of them.
 const Format& format_to_write(std::string_view name);
+
+struct Written {
+  Outputs outputs{};
+  std::size_t omitted = 0;  ///< Runs that failed or were interrupted, which the format cannot hold.
+};
+/// The runs in the format, with distinct names of their workloads and machines. Throws UsageError
+/// if the format cannot hold them.
+Written write_runs(const Format& format, std::vector<StoredRun> runs);
 
 /// The runs in the file at `path`, or in the folder of TensorFlow's logs there, in any known
 /// format. Throws DataError if the file cannot be read or has no known format.

@@ -54,7 +54,8 @@ Outputs write_github(std::span<const StoredRun> runs) {
 Format github_format() {
   return {.name = "github",
           .what = "customBiggerIsBetter of github-action-benchmark",
-          .write = write_github};
+          .write = write_github,
+          .holds_failures = false};
 }
 
 }  // namespace bench::results

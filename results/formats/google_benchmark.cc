@@ -140,11 +140,11 @@ json read_google_entry(const ForeignFile& source, const json& root, const json& 
   record.set("cpu.base_mhz", number_field(*context, "mhz_per_cpu").value_or(0));
   record.set("build.build_type", text_field(*context, "library_build_type"));
   if (const auto threads = integer_field(entry, "threads"))
-    record.set("tags.threads", std::to_string(*threads));
+    record.tag("threads", std::to_string(*threads));
   if (const auto repetition = integer_field(entry, "repetition_index")) {
     record.set("repeat_index", *repetition);
   }
-  record.set("tags.label", text_field(entry, "label"));
+  record.tag("label", text_field(entry, "label"));
   if (entry.value("error_occurred", false)) {
     record.failed(text_field(entry, "error_message", "the benchmark failed"));
     return std::move(record).finish();
@@ -181,7 +181,8 @@ Format google_benchmark_format() {
           .what = "the JSON of google/benchmark",
           .sniff = is_google,
           .read = read_google,
-          .write = write_google};
+          .write = write_google,
+          .holds_failures = false};
 }
 
 }  // namespace bench::results

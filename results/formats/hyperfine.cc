@@ -35,7 +35,7 @@ json read_process(const ForeignFile& source, const json& result, std::size_t ind
   record.set("workload.model", text_field(result, "command"));
   if (const json* parameters = field(result, "parameters"); parameters != nullptr) {
     for (const auto& [name, value] : parameters->items()) {
-      record.set("tags." + name, value.is_string() ? value.get<std::string>() : value.dump());
+      record.tag(name, value.is_string() ? value.get<std::string>() : value.dump());
     }
   }
   record.set("repeat_index", index);

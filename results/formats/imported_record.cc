@@ -123,6 +123,10 @@ void ImportedRecord::set(std::string_view path, const json& value) {
   record_["capture_errors"].erase(std::string(path));
 }
 
+void ImportedRecord::tag(const std::string& name, const std::string& value) {
+  if (!value.empty()) record_["tags"][name] = value;
+}
+
 void ImportedRecord::metric(const std::string& name, double value, const std::string& unit,
                             Better better) {
   const std::optional<KnownMetric> known = known_metric(name);

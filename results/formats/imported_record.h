@@ -21,6 +21,8 @@ class ImportedRecord {
   /// Sets the member at a path such as "workload.model". A null, an empty text or a number of 0
   /// leaves it unknown.
   void set(std::string_view path, const nlohmann::json& value);
+  /// Adds a tag. Its name may have dots.
+  void tag(const std::string& name, const std::string& value);
   /// Adds a metric. If `name` is one of ours, it gets our unit and direction.
   void metric(const std::string& name, double value, const std::string& unit = "",
               Better better = Better::kNone);

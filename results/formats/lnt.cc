@@ -45,33 +45,46 @@ Ordered lnt_machine(const StoredRun& run) {
 /// it does not know, but refuses unknown members of a test.
 std::string lnt_parameter(const char* metric) { return fmt::format("bench_{}", metric); }
 
+/// Adds a metric of a test, if all its runs have it: a test's metrics are lists of equal length.
+void add_lnt_metric(const std::vector<const StoredRun*>& runs, const std::string& metric,
+                    const char* theirs, Ordered& test) {
+  Ordered values = Ordered::array();
+  for (const StoredRun* run : runs) {
+    const auto value = metric_value(*run, metric);
+    if (!value) return;
+    values.push_back(*value);
+  }
+  test[theirs] = values;
+}
+
 /// One report per machine and revision, because a report has one of each.
 Outputs write_lnt(std::span<const StoredRun> runs) {
   std::map<std::pair<std::string, std::string>, std::vector<const StoredRun*>> reports;
   for (const StoredRun& run : runs) reports[{run.machine_key, run.git_rev}].push_back(&run);
   Outputs outputs;
   for (const auto& [key, members] : reports) {
-    std::map<std::string, Ordered> tests;
+    std::map<std::string, std::vector<const StoredRun*>> tests;  // By workload.
     std::map<std::string, std::set<std::string>> other_speeds;
     std::int64_t first = members.front()->start_ms;
     std::int64_t last = end_ms(*members.front());
     for (const StoredRun* run : members) {
       first = std::min(first, run->start_ms);
       last = std::max(last, end_ms(*run));
-      Ordered& test = tests[run->workload_key];
-      test["name"] = kLntPrefix + word_of(run->workload);
-      if (const auto speed = speed_of(*run)) {
-        test[kLntSpeed].push_back(*speed);
-        const std::string metric = speed_metric(*run);
-        if (metric != kSpeedMetrics.front()) other_speeds[metric].insert(test["name"]);
-      }
-      for (const LntMetric& metric : kLntMetrics) {
-        if (const auto value = metric_value(*run, metric.ours))
-          test[metric.theirs].push_back(*value);
-      }
+      tests[run->workload_key].push_back(run);
     }
     Ordered list = Ordered::array();
-    for (const auto& [workload, test] : tests) list.push_back(test);
+    for (const auto& [workload, samples] : tests) {
+      Ordered test = {{"name", kLntPrefix + word_of(samples.front()->workload)}};
+      const std::string speed = speed_metric(*samples.front());
+      add_lnt_metric(samples, speed, kLntSpeed, test);
+      if (test.contains(kLntSpeed) && speed != kSpeedMetrics.front()) {
+        other_speeds[speed].insert(test["name"]);
+      }
+      for (const LntMetric& metric : kLntMetrics) {
+        add_lnt_metric(samples, metric.ours, metric.theirs, test);
+      }
+      list.push_back(test);
+    }
     Ordered lnt_run = {{"start_time", utc_by(first, "%Y-%m-%dT%H:%M:%S")},
                        {"end_time", utc_by(last, "%Y-%m-%dT%H:%M:%S")},
                        {"llvm_project_revision", key.second},
@@ -187,7 +200,8 @@ Format lnt_format() {
           .what = "LNT's report file, format_version 2",
           .sniff = is_lnt,
           .read = read_lnt,
-          .write = write_lnt};
+          .write = write_lnt,
+          .holds_failures = false};
 }
 
 }  // namespace bench::results

@@ -110,7 +110,8 @@ Outputs write_phoronix(std::span<const StoredRun> runs) {
 Format phoronix_format() {
   return {.name = "phoronix",
           .what = "composite.xml of the Phoronix Test Suite",
-          .write = write_phoronix};
+          .write = write_phoronix,
+          .holds_failures = false};
 }
 
 }  // namespace bench::results

@@ -115,7 +115,7 @@ void judge_drift(const Record& record, Score& score) {
   if (mhz.size() < kFewest) return;
   const auto [least, most] = std::minmax_element(mhz.begin(), mhz.end());
   if (*least < kFalling * *most) {
-    score.take(10, fmt::format("the clock fell from {:g} to {:g} MHz", *most, *least));
+    score.take(10, fmt::format("the clock varied from {:g} to {:g} MHz", *least, *most));
   }
 }
 
@@ -152,7 +152,7 @@ std::vector<std::string> step_warnings(const Record& record) {
                     measured, kFewSteps));
   }
   if (times.one_stood_still()) {
-    warnings.push_back(fmt::format("{}; was the run stopped?", longest_text(times)));
+    warnings.push_back(fmt::format("{}; was the process suspended?", longest_text(times)));
   }
   return warnings;
 }

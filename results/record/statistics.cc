@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "models/base/errors.h"
@@ -17,6 +18,19 @@ double sorted_quantile(std::span<const double> sorted, double p) {
   const auto below = static_cast<std::size_t>(rank);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   return std::lerp(sorted[below], sorted[above], rank - static_cast<double>(below));
+}
+
+/// The quantile of values whose order may change. Takes linear time, because a run prints the
+/// statistics of all its steps again and again.
+double quantile_of(std::vector<double> values, double p) {
+  check(!values.empty(), "quantile: no values");
+  check(p >= 0 && p <= 1, "quantile: p is outside 0 to 1");
+  const double rank = p * static_cast<double>(values.size() - 1);
+  const auto below = values.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::nth_element(values.begin(), below, values.end());
+  const auto above = std::min_element(below + 1, values.end());
+  return std::lerp(*below, above == values.end() ? *below : *above,
+                   rank - static_cast<double>(below - values.begin()));
 }
 
 std::vector<double> sorted_copy(std::span<const double> values) {
@@ -42,7 +56,7 @@ double population_stddev(std::span<const double> values) {
 }
 
 double quantile(std::span<const double> values, double p) {
-  return sorted_quantile(sorted_copy(values), p);
+  return quantile_of({values.begin(), values.end()}, p);
 }
 
 double median(std::span<const double> values) { return quantile(values, 0.5); }
@@ -52,7 +66,7 @@ double scaled_mad(std::span<const double> values) {
   std::vector<double> distances;
   distances.reserve(values.size());
   for (const double value : values) distances.push_back(std::abs(value - centre));
-  return 1.4826 * median(distances);
+  return 1.4826 * quantile_of(std::move(distances), 0.5);
 }
 
 std::optional<double> lag1_autocorrelation(std::span<const double> values) {

@@ -38,10 +38,15 @@ std::optional<double> median_field(const std::vector<const StoredRun*>& runs, co
   return median(values);
 }
 
-/// From the metric, which counts boards; else from the machine's counters over the timed steps.
+/// From the metric, which counts boards. Records without one, such as those of other tools, may
+/// have the machine's counters over the timed steps.
 std::optional<double> units_per_joule(const StoredRun& run) {
   if (const auto joules = metric_value(run, energy_metric(run)); joules && *joules > 0) {
     return 1 / *joules;
+  }
+  const auto* errors = field(run.record, "capture_errors");
+  if (errors != nullptr && errors->contains(fmt::format("metrics.{}.value", energy_metric(run)))) {
+    return std::nullopt;  // The counters include something else.
   }
   const auto joules = number_field(run.record, "energy.joules");
   const auto units = units_per_step(run);

@@ -205,7 +205,7 @@ std::string bounds_table(const ReportData& data) {
       "GFLOP/s: arithmetic at the median speed. Of the roof: the minimum time of a step / "
       "its time. In the minimum time, each kernel runs at the machine's measured arithmetic or "
       "memory speed.",
-      {"workload", "system", "GFLOP/s", "of the roof", "held back by"}, {1, 4});
+      {"workload", "system", "GFLOP/s", "of the roof", "limited by"}, {1, 4});
   for (const ReportRow& row : data.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const ReportCell& cell = row.cells[i];

@@ -36,7 +36,14 @@ int run_export(const Arguments& arguments, Streams streams) {
   if (arguments.operands().empty()) {
     throw UsageError("export: no runs were given; give ids, files or a filter");
   }
-  const Outputs outputs = format.write(select_runs(arguments, arguments.operands(), streams.err));
+  const auto [outputs, omitted] =
+      write_runs(format, select_runs(arguments, arguments.operands(), streams.err));
+  if (omitted > 0) {
+    streams.err << fmt::format(
+        "note: omitted {} that failed or {} interrupted, because {} cannot hold {}\n",
+        omitted == 1 ? "1 run" : fmt::format("{} runs", omitted), omitted == 1 ? "was" : "were",
+        format.name, omitted == 1 ? "it" : "them");
+  }
   const auto folder = arguments.given("output");
   if (folder) {
     write_outputs(outputs, *folder);

@@ -137,7 +137,7 @@ void show_sentences(const StoredRun& run, const char* path, const char* title, s
 void show_bound(const StoredRun& run, std::ostream& out) {
   if (run.status != "ok") return;
   const StoredRun* const one = &run;
-  out << "\nheld back by  " << printable(held_back_by(std::span(&one, 1))) << "\n";
+  out << "\nlimited by  " << printable(held_back_by(std::span(&one, 1))) << "\n";
 }
 
 /// What lowered the numbers, and what is not known.

@@ -108,7 +108,7 @@ TEST(QualityNotes, MentionOneCauseOnce) {
                                                "other programs used the processors",
                                                "the hypervisor took processor time (steal)"));
   const std::vector<std::string> warnings = {
-      "one step took 400 times the median; was the run stopped?",
+      "one step took 400 times the median; was the process suspended?",
       "other work keeps about 1 of 2 processors busy, and this run uses 2.",
       "the hypervisor gives 5.0 % of the processor time to other machines (steal): use another"};
   run.record["quality"]["warnings"] = warnings;

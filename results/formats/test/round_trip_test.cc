@@ -100,7 +100,7 @@ TEST(RoundTrip, CsvKeepsEveryColumnAndMetric) {
 TEST(RoundTrip, CsvKeepsATextThatASpreadsheetWouldCompute) {
   nlohmann::json record = example_run().record;
   record["label"] = "=HYPERLINK(\"x\")";
-  record["tags"] = {{"site", "@ams"}, {"rack", "'7"}};
+  record["tags"] = {{"site", "@ams"}, {"rack", "'7"}, {"rack.row", "2"}};
   record["record_id"] = content_id(record);
   const ScratchFolder folder;
   const Outputs outputs = format_to_write("csv").write(std::vector{run_of(record)});
@@ -111,6 +111,7 @@ TEST(RoundTrip, CsvKeepsATextThatASpreadsheetWouldCompute) {
   EXPECT_EQ(back.label, "=HYPERLINK(\"x\")");
   EXPECT_EQ(back.tags.at("site"), "@ams");
   EXPECT_EQ(back.tags.at("rack"), "'7");
+  EXPECT_EQ(back.tags.at("rack.row"), "2");
 }
 
 TEST(RoundTrip, GoogleBenchmarkKeepsEveryMetricAsACounter) {

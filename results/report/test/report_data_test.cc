@@ -210,6 +210,17 @@ TEST(ReportData, CountsTheTokensOfTheEnergyOfAMachine) {
   EXPECT_NEAR(report_data(runs, {}).rows[0].cells[0].units_per_joule->median, 24, 1e-12);
 }
 
+TEST(ReportData, TheEnergyOfAMachineIsNotUsedIfItIncludesMoreThanTheSteps) {
+  nlohmann::json record = made_run({.speed = 100}).record;
+  record["energy"] = {{"joules", 4.0}};
+  record["workload"]["global_batch"] = 8;
+  record["series"] = {{"step_ns", {1000, 1000, 1000}}};
+  record["capture_errors"]["metrics.joules_per_image.value"] = "evaluations also used energy";
+  record["record_id"] = content_id(record);
+  const std::vector<StoredRun> runs{stored_run(record, "made")};
+  EXPECT_FALSE(report_data(runs, {}).rows[0].cells[0].units_per_joule.has_value());
+}
+
 TEST(ReportData, ImagesPerJouleAreOfTheRunsThatKnow) {
   std::vector<StoredRun> runs;
   add_repeats(runs, {.joules = 0.5});
