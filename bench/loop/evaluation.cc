@@ -76,8 +76,10 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
   const RunSettings& settings = parts.settings;
   const Workload& workload = settings.workload;
   Towers& towers = parts.towers;
-  /// 0: as many batches as the settings say.
-  const std::int64_t passes = workload.input.dataset ? settings.evaluation.passes : 0;
+  /// 0: as many batches as the settings say. A repeated sample makes no passes.
+  const auto& dataset = workload.input.dataset;
+  const std::int64_t passes =
+      dataset && !dataset->repeat_cached_sample ? settings.evaluation.passes : 0;
   const std::int64_t batch_images = workload.process_batch();
   const std::int64_t every = settings.outputs.lines.every;
   EvaluationResult result;
@@ -127,8 +129,9 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
                                   std::chrono::duration<double>(now - line_begin).count());
       line_begin = now;
     }
-    result.out_of_time = parts.out_of_time && parts.out_of_time();
-    if (counted.ended || result.out_of_time) {
+    const bool last = passes > 0 ? counted.ended : i == settings.execution.steps.num_batches;
+    result.out_of_time = !last && parts.out_of_time && parts.out_of_time();
+    if (last || result.out_of_time) {
       break;
     }
   }

@@ -39,11 +39,15 @@ Stop StoppingRule::after_warmup_steps(std::int64_t done) const {
   return over || done >= limits_.warmup_steps ? Stop::complete : Stop::none;
 }
 
+bool StoppingRule::out_of_time() const {
+  return limits_.time && clock_.now() - begun_ >= *limits_.time;
+}
+
 Stop StoppingRule::after_steps(std::int64_t done) const {
   if (done >= limits_.steps) {
     return Stop::complete;
   }
-  if (limits_.time && clock_.now() - begun_ >= *limits_.time) {
+  if (out_of_time()) {
     return Stop::out_of_time;
   }
   if (interrupted_()) {

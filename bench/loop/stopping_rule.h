@@ -59,6 +59,8 @@ class StoppingRule {
   /// Returns why the run ends after `done` measured steps. If there are several reasons, returns
   /// the first of complete, out_of_time, interrupted, enough.
   [[nodiscard]] Stop after_steps(std::int64_t done) const;
+  /// True if the time of the run is over.
+  [[nodiscard]] bool out_of_time() const;
 
  private:
   StepLimits limits_;

@@ -13,6 +13,7 @@
 #include "bench/plan/memory_check.h"
 #include "bench/plan/micro_batch.h"
 #include "bench/plan/network.h"
+#include "bench/plan/staging_allocator.h"
 #include "bench/quantize/quantization.h"
 #include "bench/quantize/quantize_values.h"
 #include "bench/runs/batch_search.h"
@@ -120,10 +121,11 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
   const Graph graph = build_run_graph(settings, backend, images_at_once(settings));
   // Destroyed after the tower, because a device may still be reading its images.
   std::unique_ptr<InputSource> input;
-  const auto towers = make_lone_tower(
-      settings, host.tower_threads(), graph, backend,
-      {.format = settings.execution.format, .deterministic = settings.execution.deterministic},
-      values);
+  const auto towers = make_lone_tower(settings, host.tower_threads(), graph, backend,
+                                      {.format = settings.execution.format,
+                                       .deterministic = settings.execution.deterministic,
+                                       .pixels = settings.execution.lowering().pixels},
+                                      values);
   {
     // The same as in a run: threads that prepare images may run on any processor.
     const cpu::WithProcessors anywhere(host.processors);
@@ -131,8 +133,9 @@ results::BatchTrial measure(RunSettings& settings, const InitialValues& values, 
     if (host.device(settings).memory) {
       of_any_node.emplace(*host.device(settings).memory);
     }
-    input = make_run_input(settings, image_layout(settings.workload, towers->first().executor()),
-                           host.input_watch(*settings.workload.model));
+    input =
+        make_run_input(settings, image_layout(settings.workload, towers->first().executor()),
+                       host.input_watch(*settings.workload.model), make_staging_allocator(backend));
   }
   host.phases.clear();
   StoppingRule stopping(kTrial, host.clock, [&] { return host.end_asked(); });
@@ -295,12 +298,9 @@ ChosenBatch choose_largest_batch(const RunSettings& settings, RunHost& host) {
   }
   host.streams.err << stderr_line::batch_request
                    << fmt::format(
-                          "max: batch {} needs {}.{} bench leaves {:g} % for unplanned memory.{}\n",
+                          "max: batch {} needs {}.{} bench leaves {:g} % for unplanned memory.\n",
                           largest.batch, of_the_limits(largest.need, limits),
-                          of_the_next(largest, limits), kReservedPerCent,
-                          settings.workload.input.dataset
-                              ? " The shuffle buffer needs additional memory."
-                              : "");
+                          of_the_next(largest, limits), kReservedPerCent);
   return {.batch = largest.batch,
           .choice = {.rule = std::string(name_of(BatchRequest::Rule::largest)), .tried = {}}};
 }

@@ -57,12 +57,14 @@ class InterruptibleInput final : public InputSource {
   InterruptibleInput(InputSource& source, const RunHost& host) : source_(source), host_(host) {}
 
   InputBatch next() override {
+    release();  // The input needs every slot.
     while (!source_.ready_within(std::chrono::milliseconds(100))) {
       stop_if_asked(host_);
     }
     stop_if_asked(host_);
     return source_.next();
   }
+  void release() override { source_.release(); }
   [[nodiscard]] InputStatistics statistics() const override { return source_.statistics(); }
 
  private:

@@ -52,7 +52,7 @@ std::string names() {
 void require_built(const Dataset& dataset) {
   if (dataset.make_input == nullptr) {
     throw UsageError(fmt::format(
-        "--data_dir: real data of {} is not built yet; omit this flag to use synthetic data, "
+        "--data_dir: real data of {} is not supported yet; omit this flag to use synthetic data, "
         "or name another dataset with --data_name",
         dataset.name));
   }

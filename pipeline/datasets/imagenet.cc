@@ -31,7 +31,7 @@ class ImagenetWorker final : public SampleWorker {
   ImagenetWorker(const InputSpec& spec, const PreprocessOptions& preprocess,
                  const DatasetOptions& options)
       : last_stage_(options.last_stage),
-        use_boxes_(options.use_boxes),
+        use_boxes_(options.use_boxes && options.training),
         seed_(spec.seed),
         num_classes_(spec.num_classes),
         first_label_(spec.first_label),
@@ -62,9 +62,8 @@ class ImagenetWorker final : public SampleWorker {
 
     const std::int64_t warnings = preprocessor_.warnings();
     const std::int64_t seekable = preprocessor_.seekable();
-    const JpegHeader header =
-        preprocessor_.decode(jpeg, std::span(boxes_).first(use_boxes_ ? boxes_.size() : 0),
-                             sample_random(seed_, sample, "distortion"), sample.index);
+    const JpegHeader header = preprocessor_.decode(
+        jpeg, boxes_, sample_random(seed_, sample, "distortion"), sample.index);
     cost.decode = clock.lap();
     cost.jpeg_warnings = preprocessor_.warnings() - warnings;
     cost.seekable = preprocessor_.seekable() > seekable;
@@ -91,7 +90,9 @@ class ImagenetWorker final : public SampleWorker {
     reason_ = BadRecord::fields;
     scanner_.scan(record.data());
     *label = read_label();
-    read_boxes(scanner_, kBoxes, boxes_);
+    if (use_boxes_) {
+      read_boxes(scanner_, kBoxes, boxes_);
+    }
     return image_of(scanner_.feature(kEncoded));
   }
 

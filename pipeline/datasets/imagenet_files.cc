@@ -128,7 +128,8 @@ std::unique_ptr<RecordStream> stream_imagenet_files(const ImagenetFiles& files,
   } else {
     stream = stream_records(files.records);
     if (options.load && (dataset.use_caching || dataset.repeat_cached_sample)) {
-      stream = load_records(std::move(stream), options.skip_bad_files);
+      stream = load_records(std::move(stream), options.skip_bad_files,
+                            dataset.repeat_cached_sample ? nullptr : options.readers);
     }
   }
   if (dataset.repeat_cached_sample) {

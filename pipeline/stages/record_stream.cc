@@ -97,14 +97,15 @@ Chunk read_chunk(Shard& shard, const ChunkOptions& options) {
   } catch (const DataError& error) {
     chunk.last = true;
     if (options.skip_bad_files && shard.records > 0) {
+      const bool open = shard.reader != nullptr;  // It may be impossible to open it again.
       chunk.records.push_back(
           {.bytes = nullptr,
            .file = shard.path,
-           .offset = shard.reader->offset(),
+           .offset = open ? shard.reader->offset() : shard.begin,
            .error = std::make_exception_ptr(
                BadRecordError(BadRecord::file,
                               fmt::format("{}; the remainder of the file is skipped", error.what()),
-                              records_left(shard)))});
+                              open ? records_left(shard) : 1))});
     } else {
       chunk.error = std::current_exception();
     }
@@ -291,20 +292,48 @@ class ListedRecords final : public RecordStream {
 
 class LoadedRecords final : public RecordStream {
  public:
-  LoadedRecords(std::unique_ptr<RecordStream> source, bool skip_bad)
-      : source_(std::move(source)), skip_bad_(skip_bad) {}
+  LoadedRecords(std::unique_ptr<RecordStream> source, bool skip_bad, ReaderPool* readers)
+      : source_(std::move(source)), skip_bad_(skip_bad), readers_(readers) {}
 
   std::optional<Record> next() override {
-    std::optional<Record> record = source_->next();
-    if (record) {
-      load(*record, skip_bad_);
+    if (readers_ == nullptr) {
+      std::optional<Record> record = source_->next();
+      if (record) {
+        load(*record, skip_bad_);
+      }
+      return record;
     }
-    return record;
+    start_loading();
+    if (ahead_.empty()) {
+      ended_ = false;  // The next call begins the next epoch.
+      return std::nullopt;
+    }
+    std::future<Record> first = std::move(ahead_.front());
+    ahead_.pop_front();
+    return first.get();
   }
 
  private:
+  /// Keeps two records per reader in work, to the end of the epoch.
+  void start_loading() {
+    while (!ended_ && ahead_.size() < 2 * static_cast<std::size_t>(readers_->threads())) {
+      std::optional<Record> record = source_->next();
+      ended_ = !record;
+      if (record) {
+        ahead_.push_back(
+            readers_->run([loaded = std::move(*record), skip_bad = skip_bad_]() mutable {
+              load(loaded, skip_bad);
+              return std::move(loaded);
+            }));
+      }
+    }
+  }
+
   std::unique_ptr<RecordStream> source_;
   bool skip_bad_;
+  ReaderPool* readers_;
+  std::deque<std::future<Record>> ahead_;
+  bool ended_ = false;
 };
 
 class CachedRecords final : public RecordStream {
@@ -405,8 +434,9 @@ std::unique_ptr<RecordStream> stream_records(std::shared_ptr<const std::vector<R
   return std::make_unique<ListedRecords>(std::move(records));
 }
 
-std::unique_ptr<RecordStream> load_records(std::unique_ptr<RecordStream> source, bool skip_bad) {
-  return std::make_unique<LoadedRecords>(std::move(source), skip_bad);
+std::unique_ptr<RecordStream> load_records(std::unique_ptr<RecordStream> source, bool skip_bad,
+                                           ReaderPool* readers) {
+  return std::make_unique<LoadedRecords>(std::move(source), skip_bad, readers);
 }
 
 std::unique_ptr<RecordStream> cache_records(std::unique_ptr<RecordStream> source) {

@@ -68,8 +68,10 @@ std::unique_ptr<RecordStream> interleave_shards(const std::vector<std::string>& 
 /// The records of a list, which must not be empty, in its order.
 std::unique_ptr<RecordStream> stream_records(std::shared_ptr<const std::vector<Record>> records);
 
-/// Loads the records of a stream that have no bytes, one after another.
-std::unique_ptr<RecordStream> load_records(std::unique_ptr<RecordStream> source, bool skip_bad);
+/// Loads the records of a stream that have no bytes, and keeps their order. `readers`, which may be
+/// null, load ahead.
+std::unique_ptr<RecordStream> load_records(std::unique_ptr<RecordStream> source, bool skip_bad,
+                                           ReaderPool* readers = nullptr);
 
 /// Keeps the first epoch's records in memory and repeats them in the same order.
 std::unique_ptr<RecordStream> cache_records(std::unique_ptr<RecordStream> source);

@@ -99,6 +99,25 @@ TEST(BadInput, MissingAndMalformedFeaturesAreNamed) {
   EXPECT_EQ(message_for(shard_ending_with(with_box(one, one))), "");
 }
 
+TEST(BadInput, BoxesThatAreNotUsedAreNotChecked) {
+  const std::string example = ExampleWriter()
+                                  .bytes("image/encoded", good_jpeg())
+                                  .integer("image/class/label", 1)
+                                  .floats("image/object/bbox/xmin", std::vector<float>{1.5F})
+                                  .serialize();
+  const TemporaryFolder folder;
+  for (const char* name : {"train-00000-of-00001", "validation-00000-of-00001"}) {
+    test::write_file(folder.file(name), frame_tfrecord(example));
+  }
+  for (const bool training : {false, true}) {
+    const auto input = make_imagenet_input(kSpec, {.data_dir = folder.path(),
+                                                   .training = training,
+                                                   .use_boxes = !training,
+                                                   .num_threads = 1});
+    EXPECT_NO_THROW(input->next()) << training;
+  }
+}
+
 TEST(BadInput, NamesImagesThatAreTruncatedOrNotJpeg) {
   const std::string jpeg = good_jpeg();
   struct Case {

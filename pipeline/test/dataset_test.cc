@@ -22,7 +22,8 @@ TEST(Dataset, SaysWhichAreNotBuiltYet) {
   for (const Dataset& dataset : datasets()) {
     const std::string message = test::message_of<UsageError>(
         [&] { make_dataset_input(dataset, {}, {.data_dir = "nowhere"}); });
-    EXPECT_EQ(message.find("not built yet") != std::string::npos, dataset.make_input == nullptr);
+    EXPECT_EQ(message.find("not supported yet") != std::string::npos,
+              dataset.make_input == nullptr);
   }
 }
 

@@ -94,6 +94,25 @@ TEST(InterleavedShards, HaveTheSameOrderWithReaders) {
   }
 }
 
+TEST(LoadedRecords, KeepTheirOrderWithReaders) {
+  const test::TemporaryFolder folder;
+  std::vector<Record> records;
+  for (const char letter : std::string("abcdefghijklmnop")) {
+    const std::string path = folder.file(std::string(1, letter));
+    test::write_file(path, std::string(1, letter));
+    records.push_back({.bytes = nullptr,
+                       .size = 1,
+                       .file = std::make_shared<const std::string>(path),
+                       .label = 0});
+  }
+  const auto listed = std::make_shared<const std::vector<Record>>(records);
+  ReaderPool pool(3);
+  const auto stream = load_records(stream_records(listed), /*skip_bad=*/false, &pool);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    EXPECT_EQ(epoch_of(*stream), "abcdefghijklmnop");
+  }
+}
+
 TEST(InterleavedShards, DoNotWaitForAFileIfTheyAreSloppy) {
   const test::TemporaryFolder folder;
   // Each of A fills a block; two of the other file fit into one.
