@@ -198,6 +198,8 @@ LearningRate::LearningRate(const LearningRateOptions& options) {
 
 void LearningRate::use_model(const LearningRateOptions& options) {
   const auto images = static_cast<double>(options.examples_per_step);
+  const auto of_update =
+      static_cast<double>(options.examples_per_update.value_or(options.examples_per_step));
   // The models' schedules count the epochs of the model's dataset, not of the run's.
   const double imagenet_epoch = kImagenetTrainingImages / images;
   // Only whole steps, as in the original.
@@ -219,13 +221,13 @@ void LearningRate::use_model(const LearningRateOptions& options) {
     case ModelRate::resnet:
       ramp_steps_ = whole_steps(imagenet_epoch * kResnetRampEpochs);
       use_pieces(kResnetPieces,
-                 options.resnet_base * images / kResnetImagesPerBase /
+                 options.resnet_base * of_update / kResnetImagesPerBase /
                      static_cast<double>(options.summed_devices),
                  imagenet_epoch);
       ramp_target_ = pieces_.front().value;
       return;
     case ModelRate::official_resnet:
-      use_pieces(kResnetPieces, kOfficialResnetBase * images / kOfficialResnetImagesPerBase,
+      use_pieces(kResnetPieces, kOfficialResnetBase * of_update / kOfficialResnetImagesPerBase,
                  imagenet_epoch);
       return;
     case ModelRate::cifar_resnet:
@@ -235,7 +237,7 @@ void LearningRate::use_model(const LearningRateOptions& options) {
       use_pieces(kCifarDensenetPieces, 1, cifar_epoch);
       return;
     case ModelRate::ssd: {
-      double rate = kSsdBase * images /
+      double rate = kSsdBase * of_update /
                     static_cast<double>(kSsdImagesPerBase * options.summed_devices) / divisor;
       ramp_steps_ = whole_steps(kCocoTrainingImages / images * kSsdRampEpochs);
       ramp_target_ = rate;

@@ -56,9 +56,11 @@ struct LearningRateOptions {
   std::int64_t summed_devices = 1;
   /// Divides every rate of the model, but not the rates of `request`.
   double model_divisor = 1;
-  /// Images of one update on this process's devices, or on all processes' devices if each update
-  /// covers them all (horovod, collective_all_reduce).
+  /// Images of one step on all devices of all processes: they count the epochs.
   std::int64_t examples_per_step = 1;
+  /// Images whose gradients make one update: they scale the base rates of ResNet and SSD. Unset:
+  /// those of a step. With parameter servers, a step has one update per process.
+  std::optional<std::int64_t> examples_per_update = {};
   /// Images of one pass over the training set.
   std::int64_t examples_per_epoch = 1;
   LearningRateRequest request = {};

@@ -188,8 +188,8 @@ class Session {
         break;
       }
       const StepOutcome& outcome = *stepped;
-      result_.wall =
-          joint_ ? result_.wall + outcome.duration : parts_.clock.now() - begin - result_.paused;
+      result_.wall = joint_ ? result_.wall + outcome.duration
+                            : parts_.clock.now() - begin - result_.paused - result_.printing;
       append_outcome(outcome, settings_.workload, result_);
       if (settings_.workload.accuracies()) {
         result_.accuracies.push_back(outcome.accuracies);
@@ -350,7 +350,6 @@ class Session {
     parts_.towers[number].wait();
   }
 
-  /// The values of a tower's completed step.
   [[nodiscard]] StepOutcome read_outcome(const Executor& executor) const {
     StepOutcome outcome;
     for (const Executor::Scalar loss : losses_) {
@@ -390,6 +389,7 @@ class Session {
   }
 
   void print(std::int64_t number, const StepOutcome& outcome) {
+    const nanoseconds begin = parts_.clock.now();
     progress_.clear();
     report::print_step(parts_.out,
                        {.step = number,
@@ -398,6 +398,7 @@ class Session {
                                                 settings_.outputs.lines.ewma),
                         .loss = outcome.loss,
                         .accuracies = accuracies_of(outcome, settings_.workload)});
+    result_.printing += parts_.clock.now() - begin;
   }
 
   const RunSettings& settings_;
@@ -427,7 +428,6 @@ class Session {
   StepOutcome last_own_;
   /// When a process among several was first interrupted while it waited for its batch.
   std::optional<nanoseconds> interrupted_at_;
-  /// The parameters of the current step.
   StepParameters parameters_ = {};
   /// run_tower(); ends the waits for batches if it fails. Made once, because a step must not
   /// allocate.

@@ -78,8 +78,12 @@ struct SessionResult {
   std::vector<report::Accuracies> accuracies;
   /// UpdateStrategy::reduced_on() with several towers; else empty.
   std::string reduced_on;
-  /// From the end of warm-up to the end of the last step, without pauses between steps.
+  /// From the end of warm-up to the end of the last step, without pauses between steps and without
+  /// `printing`.
   std::chrono::nanoseconds wall{};
+  /// The time of printing step lines. Their statistics cover all steps so far, so a line may take
+  /// longer than a short step.
+  std::chrono::nanoseconds printing{};
   std::chrono::nanoseconds input_wait{};
   /// What the input did in that time.
   InputStatistics input;

@@ -39,6 +39,7 @@ constexpr std::array kIrrelevant{"backbone_model_path",
 constexpr std::string_view kFlagPrefix = "flag/";
 constexpr const char* kSum = "crc32c";
 constexpr const char* kHalf = "16 bits";
+constexpr const char* kComputedIn = "computed_in";
 
 std::string key_of(const std::string& flag) { return fmt::format("{}{}", kFlagPrefix, flag); }
 
@@ -194,6 +195,9 @@ void write_checkpoint(const CheckpointFolder& folder, const NumberFlags& flags,
                    {"warmup_steps", std::to_string(progress.warmup)},
                    {"input_epoch", std::to_string(progress.input.epoch)},
                    {"input_index", std::to_string(progress.input.index)}});
+  if (progress.half) {
+    metadata.emplace(kComputedIn, name_of(*progress.half));
+  }
   if (progress.reached_top_1) {
     metadata.emplace("reached_top_1", fmt::format("{}", *progress.reached_top_1));
   }
@@ -252,6 +256,12 @@ OpenCheckpoint open_checkpoint(TensorFile file, std::int64_t step, const NumberF
   if (const std::string reached = metadata.text("reached_top_1"); !reached.empty()) {
     open.progress.reached_top_1 = std::strtod(reached.c_str(), nullptr);
   }
+  const std::string computed_in = metadata.text(kComputedIn);
+  for (const DType half : {DType::bf16, DType::f16}) {
+    if (computed_in == name_of(half)) {
+      open.progress.half = half;
+    }
+  }
   if (open.progress.steps != step) {
     throw DataError(
         fmt::format("{}: the file was renamed: it has {} steps", file.name(), open.progress.steps));
@@ -273,20 +283,26 @@ void check_source(const TensorFile& file, std::string_view model, bool any_model
   check_sum(file);
 }
 
-bool continue_after(const TrainingProgress& progress, RunSettings& settings) {
+bool continue_after(TrainingProgress& progress, RunSettings& settings) {
   std::int64_t& warmup = settings.execution.warmup.num_batches;
   std::int64_t& measured = settings.execution.steps.num_batches;
   const std::optional<double>& stop_at = settings.evaluation.stop_at_top_1;
   const bool reached = stop_at && progress.reached_top_1 && *progress.reached_top_1 >= *stop_at;
   // A time limit may have shortened the warm-up.
-  const std::int64_t first = progress.steps > progress.warmup ? progress.warmup : warmup;
-  const std::int64_t left = first + measured - progress.steps;
+  if (progress.steps <= progress.warmup) {
+    progress.warmup = warmup;
+  }
+  const std::int64_t left = progress.warmup + measured - progress.steps;
   if (left <= 0 || reached) {
     return false;
   }
   warmup = std::min(warmup, left - 1);
   measured = left - warmup;
   settings.workload.input.start = progress.input;
+  if (progress.half) {
+    settings.workload.earlier_half = {.dtype = *progress.half,
+                                      .source = EarlierHalf::Source::checkpoint};
+  }
   return true;
 }
 

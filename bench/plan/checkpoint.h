@@ -20,12 +20,14 @@ namespace bench {
 struct TrainingProgress {
   /// Completed steps, warm-up included.
   std::int64_t steps = 0;
-  /// How many of them were the warm-up.
+  /// The steps of the training's warm-up, complete or not.
   std::int64_t warmup = 0;
   /// The place of the next batch.
   InputPosition input = {};
   /// The accuracy that ended the training (--stop_at_top_1_accuracy), if one did.
   std::optional<double> reached_top_1 = {};
+  /// The type of the computed steps, if it has 16 bits.
+  std::optional<DType> half = {};
 };
 
 /// The checkpoint from which a training run continues.
@@ -61,7 +63,8 @@ OpenCheckpoint open_checkpoint(TensorFile file, std::int64_t step, const NumberF
 void check_source(const TensorFile& file, std::string_view model, bool any_model);
 
 /// Shortens the run by the steps that are complete, and lets its input continue. At least one step
-/// is measured. Returns false if all steps are complete.
-bool continue_after(const TrainingProgress& progress, RunSettings& settings);
+/// is measured. If the training's warm-up is incomplete, `progress` gets the run's. Returns false
+/// if all steps are complete.
+bool continue_after(TrainingProgress& progress, RunSettings& settings);
 
 }  // namespace bench

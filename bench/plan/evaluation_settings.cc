@@ -28,7 +28,8 @@ EvaluationSettings read_evaluation(const Flags& flags, const Dataset& dataset) {
       .batch = flags.eval_batch_size == 0 ? std::nullopt : std::optional(flags.eval_batch_size),
       .step_request = {.num_batches = own_length ? flags.num_eval_batches : flags.num_batches,
                        .num_epochs = own_length ? flags.num_eval_epochs : flags.num_epochs,
-                       .examples_per_epoch = dataset.examples(/*training=*/false)},
+                       .examples_per_epoch = dataset.examples(/*training=*/false),
+                       .epochs_flag = own_length ? "num_eval_epochs" : "num_epochs"},
       .every_steps = flags.eval_during_training_every_n_steps,
       .every_epochs = flags.eval_during_training_every_n_epochs,
       .at_steps = numbers_of<std::int64_t>(flags.eval_during_training_at_specified_steps),
@@ -61,6 +62,7 @@ RunSettings evaluation_settings(const RunSettings& training) {
   RunSettings settings = training;
   Workload& workload = settings.workload;
   workload.mode = RunMode::evaluation;
+  workload.freeze = false;  // The variables are those of the training.
   workload.input.start = {};
   workload.init_from = {};
   workload.print_training_accuracy = false;

@@ -131,6 +131,7 @@ std::string unless_horovod(const Asked& asked) {
 std::string unless_f32(const Asked& asked) {
   const Workload& workload = asked.settings.workload;
   return workload.int8                  ? "with --dtype=int8"
+         : workload.choose_half         ? "with --use_fp16"
          : workload.dtype == DType::f32 ? ""
                                         : fmt::format("with --dtype={}", name_of(workload.dtype));
 }
@@ -306,7 +307,8 @@ std::string unless_in_a_ring(const Asked& asked) {
     return idle;
   }
   const std::string spec = asked.flags.all_reduce_spec.value_or("");
-  return spec == "auto" || spec.find("xring") != std::string::npos || spec == "collective"
+  return spec == "auto" || spec.find("xring") != std::string::npos ||
+                 spec.find("collective") != std::string::npos
              ? ""
              : "without xring or collective in --all_reduce_spec, which use a ring";
 }

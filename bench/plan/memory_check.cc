@@ -36,7 +36,7 @@ struct NeedText {
 std::optional<std::string> shortage(const Workload& workload, const MemoryNeed& need,
                                     const MemoryLimits& limits, const NeedText& text) {
   const auto of_place = [&](std::size_t bytes, const MemoryLimit& limit, const std::string& what) {
-    return fmt::format("--batch_size={} needs {} {}, but only {} may be used ({})", workload.batch,
+    return fmt::format("--batch_size={} needs {} {}, but only {} is available ({})", workload.batch,
                        format_bytes(bytes), what,
                        format_bytes(static_cast<std::size_t>(limit.bytes)), limit.set_by);
   };
@@ -335,7 +335,8 @@ void check_variables_memory(const RunSettings& settings, const Captured<MemoryLi
                                  ? fmt::format("images of {} pixels and ", workload.image_size)
                                  : "";
   throw UsageError(fmt::format(
-      "--model={} with {}{} classes needs {} for its variables alone, but only {} may be used ({})",
+      "--model={} with {}{} classes needs {} for its variables alone, but only {} is available "
+      "({})",
       workload.model->name, images, workload.num_classes, format_bytes(bytes),
       format_bytes(static_cast<std::size_t>(limit.value().bytes)), limit.value().set_by));
 }

@@ -33,6 +33,31 @@ Precision faster_half(Backend& backend) {
                             gigaflops(*of_bf16), gigaflops(*of_f16)));
 }
 
+/// All ranks need rank 0's type, because they add their gradients. A checkpoint's type is replaced
+/// if the device does not support it.
+Precision earlier_half(const EarlierHalf& earlier, Backend& backend) {
+  const std::string_view name = name_of(earlier.dtype);
+  const bool of_rank_0 = earlier.source == EarlierHalf::Source::rank_0;
+  const Support support = computes_in(backend, earlier.dtype);
+  if (support) {
+    return {.dtype = earlier.dtype,
+            .note = fmt::format("--use_fp16: computing in {}, like {}", name,
+                                of_rank_0 ? "rank 0" : "the checkpoint")};
+  }
+  if (of_rank_0) {
+    throw UsageError(
+        fmt::format("--use_fp16: rank 0 computes in {}, which this rank does not support: {}; use "
+                    "a --dtype that all ranks support",
+                    name, support.why_not));
+  }
+  Precision other = faster_half(backend);
+  other.note += fmt::format(
+      "; the checkpoint was computed in {}, so the numbers differ from those of a run without "
+      "interruption",
+      name);
+  return other;
+}
+
 /// Names what the user can type instead of a 16-bit type that the device does not support.
 std::string instead_of(DType dtype, const Backend& backend) {
   const DType other = dtype == DType::f16 ? DType::bf16 : DType::f16;
@@ -52,7 +77,8 @@ void Precision::apply(RunSettings& settings) const {
 
 Precision choose_precision(const Workload& workload, Backend& backend) {
   if (workload.choose_half) {
-    return faster_half(backend);
+    return workload.earlier_half ? earlier_half(*workload.earlier_half, backend)
+                                 : faster_half(backend);
   }
   if (is_half(workload.dtype)) {
     if (const Support support = computes_in(backend, workload.dtype); !support) {

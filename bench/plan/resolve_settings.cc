@@ -336,7 +336,8 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   workload.servers = place.servers;
   workload.asynchronous = !flags.cross_replica_sync;
   if (flags.train_dir && place.servers > 0) {
-    throw UsageError("--train_dir: checkpoints of parameter servers are not built yet; omit it");
+    throw UsageError(
+        "--train_dir: checkpoints of parameter servers are not supported yet; omit it");
   }
   if (flags.latency && place.processes > 1) {
     throw UsageError("--latency measures one device: start one process");
@@ -348,7 +349,7 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   const bool evaluates = flags.eval || settings.evaluation.during_training();
   check_flags_of_number_model(flags, *workload.model, evaluates);
   if (evaluates && (place.processes > 1 || place.servers > 0)) {
-    throw UsageError("an evaluation by several processes is not built yet; use one process");
+    throw UsageError("an evaluation by several processes is not supported yet; use one process");
   }
   if (workload.input.dataset) {
     DatasetOptions data = *workload.input.dataset;

@@ -17,7 +17,7 @@ std::vector<std::string> rounding_notices(const RunSettings& settings) {
               "because the resize does not interpolate");
   }
   if (workload.tf32 && settings.execution.device == RunDevice::gpu &&
-      workload.dtype == DType::f32) {
+      workload.dtype == DType::f32 && !workload.choose_half) {
     notices.emplace_back(
         "--use_tf32: convolutions and products in f32 round their inputs to TF32 (10 bits of "
         "fraction) if the card supports it");

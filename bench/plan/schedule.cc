@@ -15,14 +15,13 @@ std::int64_t whole_batches(double num_epochs, const StepCountOptions& options) {
   const double images = num_epochs * static_cast<double>(options.examples_per_epoch) +
                         static_cast<double>(options.examples_per_step) - 1;
   if (!(images < 9e18)) {
-    throw UsageError(
-        fmt::format("--num_epochs={:g}: the number of steps is too large to count", num_epochs));
+    throw UsageError(fmt::format("--{}={:g}: the number of steps is too large to count",
+                                 options.epochs_flag, num_epochs));
   }
   const std::int64_t num_batches = static_cast<std::int64_t>(images) / options.examples_per_step;
   if (num_batches < 1) {
-    throw UsageError(
-        fmt::format("--num_epochs={:g}: less than one example; an epoch has {} examples",
-                    num_epochs, options.examples_per_epoch));
+    throw UsageError(fmt::format("--{}={:g}: less than one example; an epoch has {} examples",
+                                 options.epochs_flag, num_epochs, options.examples_per_epoch));
   }
   return num_batches;
 }

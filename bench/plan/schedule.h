@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace bench {
 
@@ -33,6 +34,8 @@ struct StepCountOptions {
   /// The images of one step over all devices and processes.
   std::int64_t examples_per_step = 1;
   std::int64_t examples_per_epoch = 1;
+  /// The flag of `num_epochs`, for errors.
+  std::string_view epochs_flag = "num_epochs";
 };
 
 struct StepCount {

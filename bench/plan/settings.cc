@@ -58,6 +58,8 @@ RunSettings with_batch(RunSettings settings, std::int64_t batch) {
   settings.execution.step_request.examples_per_step = settings.workload.global_batch();
   settings.execution.steps = plan_steps(settings.execution.step_request);
   settings.workload.learning_rate.examples_per_step = settings.workload.global_batch();
+  settings.workload.learning_rate.examples_per_update =
+      settings.workload.batch * settings.workload.towers_of_update();
   return settings;
 }
 

@@ -139,6 +139,13 @@ struct LossScaleSettings {
   std::int64_t increase_every = LossScaleRule().increase_every;
 };
 
+/// The 16-bit type for --use_fp16 that another part of the run has used before.
+struct EarlierHalf {
+  enum class Source : std::uint8_t { checkpoint, rank_0 };
+  DType dtype = DType::f16;
+  Source source = Source::checkpoint;
+};
+
 /// What a run computes. Two runs with equal workloads compute the same numbers, to rounding.
 /// `tower` and `process` say which part of them.
 struct Workload {
@@ -146,8 +153,10 @@ struct Workload {
   const Dataset* dataset = nullptr;
   RunMode mode = RunMode::training;
   DType dtype = DType::f32;
-  /// `dtype` is not resolved yet: the faster of bf16 and f16 on the device (choose_precision).
+  /// `dtype` is not resolved yet: the faster of bf16 and f16 on the device (choose_precision),
+  /// unless `earlier_half` is set.
   bool choose_half = false;
+  std::optional<EarlierHalf> earlier_half = {};
   /// Layers run in int8; `dtype` applies to the others.
   bool int8 = false;
   std::int64_t calibration_batches = 2;

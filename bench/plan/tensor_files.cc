@@ -1,5 +1,7 @@
 #include "bench/plan/tensor_files.h"
 
+#include <cstdlib>
+
 #include "bench/plan/checkpoint.h"
 #include "bench/plan/input.h"
 #include "models/base/errors.h"
@@ -52,6 +54,14 @@ void RunTensorFiles::load(InitialValues& values, const Watch& watch) const {
   if (source_) {
     load_variables(*source_, plan_, values, watch);
   }
+}
+
+std::int64_t RunTensorFiles::source_step() const {
+  if (!source_) {
+    return 0;
+  }
+  const auto found = source_->metadata().find("global_step");
+  return found == source_->metadata().end() ? 0 : std::strtoll(found->second.c_str(), nullptr, 10);
 }
 
 void RunTensorFiles::write_dump(std::span<const TensorToWrite> tensors) const {

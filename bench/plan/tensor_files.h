@@ -28,6 +28,9 @@ class RunTensorFiles {
   /// Replaces drawn values with those of --init_from.
   void load(InitialValues& values, const Watch& watch = {}) const;
 
+  /// The training steps that the file of --init_from names; 0 if it names none.
+  [[nodiscard]] std::int64_t source_step() const;
+
   [[nodiscard]] bool dumps() const { return dump_.has_value(); }
   /// Writes the tensors of the first step to the file of --dump_tensors. Throws WriteError.
   void write_dump(std::span<const TensorToWrite> tensors) const;

@@ -178,6 +178,9 @@ Captured<results::Storage> storage_of(const Workload& workload, const SystemFile
 /// processors.
 Captured<double> mean_watts(const results::Record& record, const SessionResult& session) {
   constexpr std::int64_t kNegligible = 100;
+  if (record.workload.processes > 1) {
+    return Unknown{"the energy of the other processes was not measured"};
+  }
   if (session.paused > session.wall / kNegligible) {
     return Unknown{"evaluations and checkpoints also used energy"};
   }
@@ -185,7 +188,8 @@ Captured<double> mean_watts(const results::Record& record, const SessionResult& 
     if (!record.energy.joules.known()) {
       return Unknown{record.energy.joules.why()};
     }
-    return record.energy.joules.value() / std::chrono::duration<double>(session.wall).count();
+    const std::chrono::duration<double> counted = session.wall + session.printing;
+    return record.energy.joules.value() / counted.count();
   }
   double watts = 0;
   for (const results::Gpu& gpu : record.gpus) {

@@ -98,9 +98,7 @@ std::vector<std::string> Checkpointing::notices() const {
 std::int64_t Checkpointing::steps_before() const { return from_ ? from_->progress.steps : 0; }
 
 std::optional<std::int64_t> Checkpointing::training_warmup() const {
-  return from_ && from_->progress.steps > from_->progress.warmup
-             ? std::optional(from_->progress.warmup)
-             : std::nullopt;
+  return from_ ? std::optional(from_->progress.warmup) : std::nullopt;
 }
 
 Checkpointing::StoredChoices Checkpointing::stored_choices(const TuningKey& key) {
@@ -205,7 +203,11 @@ void Checkpointing::write(Towers& towers, const TrainingProgress& progress) {
   std::string failure;
   if (folder_) {
     try {
-      write_checkpoint(*folder_, flags_, progress, state);
+      TrainingProgress written = progress;
+      if (is_half(settings_.workload.dtype)) {
+        written.half = settings_.workload.dtype;
+      }
+      write_checkpoint(*folder_, flags_, written, state);
     } catch (const WriteError& error) {
       failure = error.what();
     }

@@ -38,7 +38,7 @@ class Checkpointing {
   [[nodiscard]] std::vector<std::string> notices() const;
   /// The completed steps of the run that is continued; 0 for a new one.
   [[nodiscard]] std::int64_t steps_before() const;
-  /// The warm-up steps of the training, if they are complete.
+  /// The warm-up steps of the training that is continued.
   [[nodiscard]] std::optional<std::int64_t> training_warmup() const;
 
   struct StoredChoices {

@@ -73,11 +73,14 @@ std::string early_end(const RunSettings& settings, const SessionResult& session)
                        *settings.evaluation.stop_at_top_1, session.steps.size(),
                        execution.steps.num_batches);
   }
-  return session.stop == Stop::out_of_time
-             ? fmt::format("--max_seconds={:g} ended the run after {} of {} steps",
-                           *execution.max_seconds, session.steps.size(),
-                           execution.steps.num_batches)
-             : "";
+  if (session.stop != Stop::out_of_time) {
+    return "";
+  }
+  // A dataset may have another number of examples than its name promises.
+  const bool counted = !settings.workload.evaluation() || settings.evaluation.passes == 0;
+  return fmt::format("--max_seconds={:g} ended the run after {}{} steps", *execution.max_seconds,
+                     session.steps.size(),
+                     counted ? fmt::format(" of {}", execution.steps.num_batches) : "");
 }
 
 /// Prints and writes the times of a step's parts, as far as requested. Adds the roof that was
@@ -155,7 +158,8 @@ void verify(const RunSettings& settings, Prepared& prepared, PhaseWatch& phases,
   const results::VerifiedNumber& nearest = *result.nearest();
   constexpr double kPerCent = 100;
   err << fmt::format(
-      "{}: matches the reference in {} numbers; {} is nearest to its limit, at {:.1f} % of it\n",
+      "{}: matches the reference in {} numbers; the largest error is that of {}, at {:.1f} % of "
+      "its tolerance\n",
       stderr_line::fingerprint, result.numbers.size(), nearest.name, kPerCent * nearest.share());
 }
 

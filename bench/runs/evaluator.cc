@@ -66,7 +66,13 @@ bool Evaluator::between_steps(Towers& training, const CompletedStep& step) {
   if (!times_.include(step.measured)) {
     return true;
   }
-  const auto accuracy = evaluate_now(training, step.steps, /*last=*/false);
+  std::optional<double> accuracy;
+  try {
+    accuracy = evaluate_now(training, step.steps, /*last=*/false);
+  } catch (const RunEnded&) {
+    host_.phases
+        .clear();  // The next training step also sees the interruption, and keeps its result.
+  }
   if (!accuracy) {
     return true;
   }

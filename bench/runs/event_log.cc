@@ -48,7 +48,9 @@ void EventLog::record(Towers& towers, const CompletedStep& step, double loss_sca
         .scalar("top_5_accuracy", step.accuracies->top_5);
   }
   Tower& tower = towers.first();
-  summary.scalar("learning_rate_1", step.learning_rate).scalar("total_loss", step.loss);
+  const bool total = settings_.outputs.lines.loss == ReportedLoss::total;
+  summary.scalar("learning_rate_1", step.learning_rate)
+      .scalar(total ? "total_loss" : "base_loss", step.loss);
   if (loss_scale_rule(settings_.workload).automatic) {
     summary.scalar("loss_scale", loss_scale);
   }

@@ -2,7 +2,6 @@
 
 #include <glog/logging.h>
 
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -53,23 +52,14 @@ void count_clock(Backend& backend, std::vector<results::Gpu>& gpus) {
   }
 }
 
-/// The number of training steps that a file of variables names; 0 if it names none.
-std::int64_t training_steps(const std::string& path) {
-  const TensorFile file(path);
-  const auto found = file.metadata().find("global_step");
-  return found == file.metadata().end() ? 0 : std::strtoll(found->second.c_str(), nullptr, 10);
-}
-
-/// Measures a run that only evaluates. Adds the evaluation to the record.
-void evaluate_alone(const RunSettings& settings, const SessionParts& parts, SessionResult& session,
-                    results::Record& record) {
+/// Measures a run that only evaluates variables after `step` training steps. Adds the evaluation to
+/// the record.
+void evaluate_alone(const RunSettings& settings, const SessionParts& parts, std::int64_t step,
+                    SessionResult& session, results::Record& record) {
+  EvaluationLog log(settings.evaluation.events);
   parts.stopping.begin();
   parts.stopping.begin_measuring();
   const InputStatistics before = parts.input.statistics();
-  std::int64_t batches = 0;
-  const auto out_of_time = [&] {
-    return parts.stopping.after_steps(++batches) == Stop::out_of_time;
-  };
   parts.watch->begin();
   EvaluationResult result = evaluate({.settings = settings,
                                       .towers = parts.towers,
@@ -77,7 +67,7 @@ void evaluate_alone(const RunSettings& settings, const SessionParts& parts, Sess
                                       .clock = parts.clock,
                                       .out = parts.out,
                                       .interrupted = [&] { return parts.stopping.interrupted(); },
-                                      .out_of_time = out_of_time});
+                                      .out_of_time = [&] { return parts.stopping.out_of_time(); }});
   parts.watch->end();
   session.input = parts.input.statistics().since(before);
   session.steps = std::move(result.steps);
@@ -93,10 +83,11 @@ void evaluate_alone(const RunSettings& settings, const SessionParts& parts, Sess
       session.top_1 = accuracies->top_1;
       session.top_5 = accuracies->top_5;
     }
-    const std::int64_t step = training_steps(*settings.workload.init_from);
-    EvaluationLog(settings.evaluation.events).add(step, result.scores);
     record.evaluations.push_back(recorded(result.scores, step));
     record.evaluations.back().seconds = std::chrono::duration<double>(result.wall).count();
+    if (!result.interrupted) {
+      log.add(step, result.scores);
+    }
   }
   if (session.stop == Stop::complete && result.scores.images == 0) {
     throw DataError(no_scores(*settings.workload.model));
@@ -169,7 +160,8 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
   measured.session.first_step_at = host.clock.now();
   measured.attempt.at([&] {
     if (begun.settings.workload.evaluation()) {
-      evaluate_alone(begun.settings, parts, measured.session, record);
+      evaluate_alone(begun.settings, parts, prepared.tensor_files.source_step(), measured.session,
+                     record);
     } else {
       run_session(begun.settings, parts, measured.session);
     }

@@ -58,9 +58,9 @@ void check_apart_from_own_lines(const Output& output) {
        {std::tuple{STDOUT_FILENO, "output", "/dev/stdout"},
         std::tuple{STDERR_FILENO, "error", "/dev/stderr"}}) {
     if (!output.identity.empty() && output.identity == regular_file_identity(descriptor)) {
-      throw UsageError(
-          fmt::format("--{}={}: this is the file of standard {}; give {} to append to it",
-                      output.flag, output.path, stream, name));
+      throw UsageError(fmt::format(
+          "--{}={}: standard {} is already redirected to this file; give {} to append to it",
+          output.flag, output.path, stream, name));
     }
   }
 }

@@ -52,8 +52,9 @@ void say_why_not_ended(std::ostream& err, double limit, std::span<const double> 
   const std::string runs = *look == values.size() ? fmt::format("all {} runs", *look)
                                                   : fmt::format("the first {} runs", *look);
   err << stderr_line::until_ci
-      << (half ? fmt::format("after {}, half the interval is {} of the median, more than {}", runs,
-                             per_cent(*half), per_cent(limit))
+      << (half ? fmt::format(
+                     "after {}, the interval's half-width is {} of the median; the target is {}",
+                     runs, per_cent(*half), per_cent(limit))
                : fmt::format("after {}, the interval is unknown", runs));
   if (*look != values.size()) {
     err << fmt::format("; bench does not check after {} runs", values.size());
@@ -85,7 +86,7 @@ void print_repeats(std::ostream& out, std::span<const RepeatOutcome> runs, bool 
   if (summary.interval) {
     out << ", " << level << " % interval " << decimals_of(summary.interval->low, 2) << " to "
         << decimals_of(summary.interval->high, 2);
-    if (looked) out << " (as at a look of --until_ci, of which all together keep 95 %)";
+    if (looked) out << " (at each check of --until_ci, so that all checks together keep 95 %)";
   } else {
     out << ", from " << decimals_of(summary.min, 2) << " to " << decimals_of(summary.max, 2)
         << " (a " << level << " % interval takes " << (looked ? results::stats::kLooks.front() : 6)

@@ -7,6 +7,8 @@
 #include "bench/runs/conclude.h"
 #include "bench/runs/measure.h"
 #include "bench/runs/prepare.h"
+#include "bench/runs/run_world.h"
+#include "models/base/crc32c.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 
@@ -35,6 +37,45 @@ void note_choices(World& world, const Checkpointing& checkpoints) {
   }
 }
 
+/// Gives all processes the type that rank 0 chooses for --use_fp16. Waits for all processes.
+void share_half(RunSettings& settings, RunHost& host) {
+  World& world = *host.world.world;
+  if (!settings.workload.choose_half || !host.world.several()) {
+    return;
+  }
+  const std::string own = agreed(world, [&] {
+    RunSettings copy = settings;
+    if (world.rank() == 0) {
+      host.devices(copy);
+    }
+    return std::string(name_of(copy.workload.dtype));
+  });
+  const std::string first = world.gather(own).front();
+  if (world.rank() > 0) {
+    settings.workload.earlier_half = {
+        .dtype = first == name_of(DType::bf16) ? DType::bf16 : DType::f16,
+        .source = EarlierHalf::Source::rank_0};
+  }
+}
+
+/// Throws WorldRefusal if a rank read other variables from its file than rank 0. Waits for all
+/// ranks.
+void check_equal_values(World& world, const Workload& workload, Executor& executor) {
+  if (!workload.init_from) {
+    return;
+  }
+  std::string sums;
+  for (const Variable& variable : executor.graph().variables()) {
+    const std::vector<float> values =
+        executor.read_variable(executor.graph().value(variable.value).name);
+    const auto bytes = std::as_bytes(std::span(values));
+    sums +=
+        fmt::format("{:08x} ", crc32c({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  }
+  check_same(world, fmt::format("begins with variables of the checksum {:08x}", crc32c(sums)),
+             fmt::format("give all hosts the same file of --{}", workload.init_flag));
+}
+
 }  // namespace
 
 RunOutcome run_once(const RunRequest& request, RunHost& host) {
@@ -45,13 +86,16 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   try {
     world.set_phase("planning");
     open_checkpoints(begun, host);
+    share_half(begun.settings, host);
     auto prepared = agreed(world, [&] { return prepare(begun, host); });
     if (prepared) {
       if (prepared->checkpoints != nullptr) {
         note_choices(world, *prepared->checkpoints);
       }
       if (World* const others = host.world.others()) {
-        check_equal_regions(*others, prepared->towers->first().executor());
+        Executor& executor = prepared->towers->first().executor();
+        check_equal_regions(*others, executor);
+        check_equal_values(*others, begun.settings.workload, executor);
       }
       world.set_phase("measuring");
       measured = measure(begun, *prepared, host);

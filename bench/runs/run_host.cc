@@ -51,6 +51,9 @@ std::span<Device> RunHost::devices(RunSettings& settings) {
     devices_ = make_devices(settings, *tower_threads_);
     devices_.front().backend = watch_planning(std::move(devices_.front().backend), phases);
     precision_ = choose_precision(settings.workload, *devices_.front().backend);
+  } else if (settings.workload.earlier_half) {
+    // The devices were made to choose the batch, before the checkpoint was opened.
+    precision_ = choose_precision(settings.workload, *devices_.front().backend);
   }
   precision_.apply(settings);
   return devices_;

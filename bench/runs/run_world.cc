@@ -368,7 +368,7 @@ void check_built_in_world(World& world, const ParseResult& parsed) {
             "compare the algorithms with bench_all_reduce"}}) {
     if (unbuilt.given) {
       throw WorldRefusal(
-          fmt::format("{} is not built yet for several processes, and {} were started: {}",
+          fmt::format("{} is not supported yet with several processes ({} were started): {}",
                       unbuilt.what, world.size(), unbuilt.instead));
     }
   }
@@ -377,12 +377,12 @@ void check_built_in_world(World& world, const ParseResult& parsed) {
 void settle_in_world(RunSettings& settings, const World& world) {
   if (settings.workload.servers > 0 && settings.execution.device == RunDevice::gpu) {
     throw UsageError(
-        "GPUs are not built yet for parameter servers: add --device=cpu, or use "
+        "GPUs are not supported yet for parameter servers: add --device=cpu, or use "
         "--variable_update=horovod or collective_all_reduce");
   }
   if (settings.execution.device == RunDevice::gpu &&
       !settings.outputs.record.predicted_ranks.empty()) {
-    throw UsageError("--predict_ranks is not built yet for GPUs: omit it");
+    throw UsageError("--predict_ranks is not supported yet for GPUs: omit it");
   }
   if (world.size() > 1) {
     settings.outputs.record.device_counts.clear();  // This is one run of a sweep.

@@ -100,12 +100,12 @@ int first_gpu_of(World& world, int towers);
 /// or if ranks compute or add in different ways. Waits for all ranks.
 void share_gpus(RunSettings& settings, const Flags& flags, World& world);
 
-/// Throws WorldRefusal for flags that are not built yet for several processes, if there are
+/// Throws WorldRefusal for flags that are not supported yet for several processes, if there are
 /// several. Waits for all ranks.
 void check_built_in_world(World& world, const ParseResult& parsed);
 
 /// Adapts the settings to this process of the world: ranks other than 0 print and write nothing.
-/// Throws UsageError for a device that is not built yet for several processes.
+/// Throws UsageError for a device that is not supported yet for several processes.
 void settle_in_world(RunSettings& settings, const World& world);
 
 }  // namespace bench

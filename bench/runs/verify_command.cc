@@ -53,8 +53,8 @@ Verification verify_model(const RunSettings& settings, std::span<const Device> d
 
 void print_titles(std::ostream& out) {
   out << std::left << std::setw(26) << "model" << std::setw(10) << "dataset" << std::right
-      << std::setw(8) << "numbers" << std::setw(9) << "of limit"
-      << "  verdict, and the number nearest to its limit\n";
+      << std::setw(8) << "numbers" << std::setw(14) << "of tolerance"
+      << "  verdict, and the number with the largest error\n";
 }
 
 void print_line(std::ostream& out, const Model& model, const Verification& result) {
@@ -63,10 +63,10 @@ void print_line(std::ostream& out, const Model& model, const Verification& resul
   out << std::left << std::setw(26) << model.name << std::setw(10) << model.dataset << std::right
       << std::setw(8) << result.numbers.size();
   if (nearest == nullptr) {
-    out << std::setw(9) << "-"
+    out << std::setw(14) << "-"
         << "  ";
   } else {
-    out << std::setw(7) << std::fixed << std::setprecision(1) << kPerCent * nearest->share()
+    out << std::setw(12) << std::fixed << std::setprecision(1) << kPerCent * nearest->share()
         << " %  ";
   }
   if (!result.passed()) {

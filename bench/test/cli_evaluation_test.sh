@@ -86,6 +86,11 @@ status=$?
 [ "$(accuracy "$out" | head -n 1)" = "$last" ] || fail 'the first accuracy is another'
 [ "$(cat seen/events.out.tfevents.* | grep -ao 'eval/Accuracy@1' | wc -l)" = 2 ] || fail 'there are not two events'
 
+# A folder that cannot be written ends the run before the evaluation.
+# shellcheck disable=SC2086
+run 74 $base $data --eval --train_dir=trained --num_eval_epochs=1 --eval_dir=/proc/unwritable
+lacks "$out" 'Accuracy @ 1'
+
 # Training stops at an accuracy. It then evaluates no more.
 # shellcheck disable=SC2086
 run 0 $base $data --batch_size=3 --num_batches=5 --num_eval_epochs=1 --eval_during_training_at_specified_steps=1,2 \
@@ -105,6 +110,11 @@ for _ in 1 2; do
 done
 says "$err" 'the checkpoint after step 5 completes this run'
 [ "$(cd reached && echo *.safetensors)" = 'model.ckpt-4.safetensors model.ckpt-5.safetensors' ] || fail "$(ls reached)"
+
+# A flag of inference does not fold the variables of an evaluation in training.
+# shellcheck disable=SC2086
+run 0 $base --model=resnet20 --batch_size=2 --num_batches=1 --num_warmup_batches=0 --freeze_when_forward_only \
+  --num_eval_batches=1 --eval_during_training_every_n_steps=1
 
 # The time limit ends an evaluation, whose counts remain.
 # shellcheck disable=SC2086

@@ -410,7 +410,7 @@ if [ -n "$plugin" ]; then
   run 0 --model=resnet50 --batch_size=100000 --plan_for=sm_90 --dump=plan
   says "$out" 'planned memory'
   says "$err" 'note: bench would refuse this run: --batch_size=100000 needs '
-  says "$err" ', but only 80.0 GiB may be used (all memory of the card)'
+  says "$err" ', but only 80.0 GiB is available (all memory of the card)'
 else
   refused 'run BENCH_CUDA=wheels tools/bench' --model=lenet --plan_for=sm_90 --dump=plan
 fi

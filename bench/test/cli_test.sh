@@ -42,7 +42,7 @@ refused 'the largest batch that fits is ' --model=resnet50 --batch_size=10000000
 run 0 --model=lenet --device=cpu --batch_size=100000000 --dump=plan
 says "$out" 'planned memory: '
 says "$err" 'note: bench would refuse this run: --batch_size=100000000 needs '
-says "$err" 'may be used'
+says "$err" 'is available'
 
 # --- help, version, dumps ------------------------------------------------------------------------
 

@@ -120,6 +120,20 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
     [ "$(grep -c "^${refused_by:-bench}: .*$text" err)" = 1 ] || fail "not printed once: $text; but: $(cat err)"
   }
 
+  # Rank 0 chooses the type of --use_fp16 for all ranks, and all begin with the same variables.
+  start 2 --device=reference --model=trivial --batch_size=2 --num_batches=2 --use_fp16 --variable_update=horovod \
+    --result_file=record.json >out 2>err || fail "--use_fp16: $(cat err)"
+  grep -q '"dtype": "f16"' record.json || fail 'the type is not f16'
+  mkdir other_folder
+  "$bench" $run --save_variables=first.safetensors >out 2>err || fail "$(cat err)"
+  "$bench" $run --tf_random_seed=2 --save_variables=other_folder/first.safetensors >out 2>err || fail "$(cat err)"
+  start 2 $run --variable_update=horovod --init_from=first.safetensors >out 2>err || fail "--init_from: $(cat err)"
+  printf '#!/bin/sh\n[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 ] || cd other_folder || exit 1\nexec "%s" "$@"\n' \
+    "$bench" >moved
+  chmod +x moved
+  (bench=./moved refused_by=bench && refused 2 'rank 1 (host .*) begins with variables of the checksum .*give all hosts the same file' \
+    $run --variable_update=horovod --init_from=first.safetensors)
+
   # On GPUs, each process uses its own. Emulated ones have no NCCL between processes.
   if [ -n "$emulated" ]; then
     export BENCH_GPU_LIBRARY="$emulated" BENCH_NCCL_LIBRARY=absent EMULATED_GPUS=2
@@ -169,7 +183,7 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   refused 2 'name the workers and the parameter servers' $run
   refused 2 'was written with --model=lenet, but this run has trivial' --device=cpu --model=trivial $data \
     --variable_update=horovod --train_dir=straight
-  refused 2 'checkpoints of parameter servers are not built yet' $run --worker_hosts=a --ps_hosts=a --train_dir=straight
+  refused 2 'checkpoints of parameter servers are not supported yet' $run --worker_hosts=a --ps_hosts=a --train_dir=straight
   refused 2 'the folder does not exist' $run --worker_hosts=a --ps_hosts=a --data_dir=absent --data_name=imagenet
   refused 2 'but 2 processes run: start 3 with --np=3' $run --worker_hosts=a,b --ps_hosts=a
   refused 2 'the largest batch that fits is' $run --worker_hosts=a --ps_hosts=a --batch_size=900000000

@@ -23,8 +23,8 @@ lenet                  imagenet     28     32     2173353       0.0281  cpu gpu 
 ssd300                 coco        300     32    19972534      31.7242  cpu reference; not gpu: multibox_loss runs only on the CPU
 resnet20               cifar10      32    128      269787       0.0811  cpu gpu reference
 """
-VERIFIED = """model                     dataset    numbers of limit  verdict, and the number nearest to its limit
-lenet                     imagenet        56    3.3 %  ok; update: deviation 3.3e-08
+VERIFIED = """model                     dataset    numbers  of tolerance  verdict, and the number with the largest error
+lenet                     imagenet        56         3.3 %  ok; update: deviation 3.3e-08
 """
 SUITE = """on a card, with libraries
 Note: This is test shard 1 of 2.

@@ -203,7 +203,7 @@ void check_all_reduce_spec(std::string_view spec, int members, const AllReduceOf
     const std::string& name = range.algorithm;
     const AlgorithmRow& row = *find_algorithm(name);
     if (row.scope == Scope::not_built) {
-      refuse_part(spec, part, fmt::format("one of {}; {} is not built yet", accepted, name));
+      refuse_part(spec, part, fmt::format("one of {}; {} is not supported yet", accepted, name));
     }
     if (offer.processes && row.scope == Scope::one_host) {
       refuse_part(spec, part, fmt::format("one of {}; {} adds within a process", accepted, name));

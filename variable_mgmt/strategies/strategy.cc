@@ -66,7 +66,8 @@ const StrategyRow& find_strategy(std::string_view name) {
     names += names.empty() ? "" : ", ";
     names += row.name;
   }
-  throw UsageError(fmt::format("--variable_update={}: not built yet; accepted: {}", name, names));
+  throw UsageError(
+      fmt::format("--variable_update={}: not supported yet; accepted: {}", name, names));
 }
 
 }  // namespace bench

@@ -95,6 +95,17 @@ TEST(LearningRate, HasNoRampForOfficialResnet) {
   EXPECT_DOUBLE_EQ(of_model(ModelRate::official_resnet, 32).at(0), 0.0125);
 }
 
+TEST(LearningRate, ScalesWithTheImagesOfAnUpdateAndCountsEpochsOfAllImages) {
+  // Two workers of parameter servers, with 128 images each.
+  const LearningRateOptions options{
+      .model = ModelRate::resnet, .examples_per_step = 256, .examples_per_update = 128};
+  const LearningRate rate(options);
+  const LearningRate joint({.model = ModelRate::resnet, .examples_per_step = 256});
+  for (const std::int64_t step : {100, 50000, 200000, 400000}) {
+    EXPECT_DOUBLE_EQ(rate.at(step), joint.at(step) / 2) << step;
+  }
+}
+
 TEST(LearningRate, RampsUpAndFallsTwiceForSsd) {
   const LearningRate rate = of_model(ModelRate::ssd, 64);
   EXPECT_EQ(rate.at(0), 0);

@@ -79,7 +79,7 @@ TEST(AllReduceOptions, RefuseSpecsThatTheTowersCannotRun) {
               HasSubstr("--all_reduce_spec=xring:64k:psgpu#4: part 3 (character 11) is 'psgpu#4'; "
                         "accepted: psgpu with 1 to 3 shards"));
   EXPECT_THAT(refused({"--all_reduce_spec=psgpu#3", "--num_gpus=3"}), "accepted");
-  EXPECT_THAT(refused({"--all_reduce_spec=nccl/xring"}), HasSubstr("is not built yet"));
+  EXPECT_THAT(refused({"--all_reduce_spec=nccl/xring"}), HasSubstr("is not supported yet"));
   EXPECT_THAT(refused({"--all_reduce_spec=auto"}),
               HasSubstr("to time every algorithm that auto chooses from"));
   EXPECT_THAT(refused({"--all_reduce_spec=nccl"}), HasSubstr("add --device=gpu"));

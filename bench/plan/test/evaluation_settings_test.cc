@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bench/plan/test/settings_for.h"
+
 namespace bench {
 namespace {
 
@@ -36,6 +38,18 @@ TEST(EvaluationTimes, AreTheStepsThatCompleteEpochs) {
 
 TEST(EvaluationTimes, AreAllStepsIfAPeriodIsShorterThanAStep) {
   EXPECT_THAT(steps_of({.every_epochs = 1e-15}, 4, 4), testing::ElementsAre(1, 2, 3, 4));
+}
+
+TEST(EvaluationSettings, DoNotFoldTheVariablesOfTheTraining) {
+  RunSettings training = settings_for(
+      {"--model=resnet20", "--freeze_when_forward_only", "--eval_during_training_every_n_steps=2"});
+  EXPECT_FALSE(evaluation_settings(training).workload.frozen());
+}
+
+TEST(EvaluationSettings, NameTheFlagOfTooFewEpochs) {
+  EXPECT_THAT(settings_refusal({"--model=lenet", "--eval", "--init_from=x.safetensors",
+                                "--num_eval_epochs=0.00001"}),
+              testing::StartsWith("--num_eval_epochs=1e-05: less than one example"));
 }
 
 }  // namespace

@@ -270,6 +270,9 @@ TEST(IdleFlags, IncludeTheDeviceOrderWithoutARing) {
   };
   EXPECT_THAT(idle_with("--all_reduce_spec=xring#2"), IsEmpty());
   EXPECT_THAT(idle_with("--all_reduce_spec=auto"), IsEmpty());
+  EXPECT_THAT(idle({"--num_gpus=2", "--gpu_indices=1,0", "--variable_update=collective_all_reduce",
+                    "--all_reduce_spec=collective#2"}),
+              IsEmpty());
   EXPECT_THAT(idle_with("--all_reduce_spec=tree"),
               ElementsAre("--gpu_indices: no effect without xring or collective in "
                           "--all_reduce_spec, which use a ring"));

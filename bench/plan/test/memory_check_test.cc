@@ -66,7 +66,7 @@ TEST(MemoryCheck, NamesNeedLimitAndTheLargestBatchThatFits) {
   Need need;
   const std::string message = need.refusal(1024, limit_of(512));
   EXPECT_THAT(message, StartsWith("--batch_size=1024 needs 1.0 GiB (activations 1.0 GiB, "));
-  EXPECT_THAT(message, HasSubstr("), but only 512.0 MiB may be used (/cg/memory.max); "));
+  EXPECT_THAT(message, HasSubstr("), but only 512.0 MiB is available (/cg/memory.max); "));
   EXPECT_THAT(message, EndsWith("the largest batch that fits is 502"));
 }
 
@@ -113,7 +113,7 @@ TEST(MemoryCheck, ComparesADevicesMemoryWithItsLimit) {
                             .device = MemoryLimit{.bytes = 512 * kMiB, .set_by = "free on it"}};
   const std::string message = Need().refusal(1024, limits);
   EXPECT_THAT(message, StartsWith("--batch_size=1024 needs 1.0 GiB of the device's memory ("));
-  EXPECT_THAT(message, HasSubstr("), but only 512.0 MiB may be used (free on it); "));
+  EXPECT_THAT(message, HasSubstr("), but only 512.0 MiB is available (free on it); "));
   EXPECT_THAT(message, EndsWith("the largest batch that fits is 502"));
   EXPECT_EQ(Need().refusal(500, limits), "no UsageError");
   PlannedMemory memory;
@@ -122,7 +122,7 @@ TEST(MemoryCheck, ComparesADevicesMemoryWithItsLimit) {
   const RunSettings settings = lenet();
   const auto none_fits = [](std::int64_t) { return MemoryNeed{.host = std::size_t{1} << 60}; };
   EXPECT_EQ(usage_error([&] { check_memory(settings.workload, memory, limits, none_fits); }),
-            "--batch_size=32 needs 65.0 MiB (input 65.0 MiB), but only 64.0 MiB may be used "
+            "--batch_size=32 needs 65.0 MiB (input 65.0 MiB), but only 64.0 MiB is available "
             "(/cg/memory.max); no batch fits");
 }
 
@@ -173,7 +173,7 @@ TEST(MemoryLimits, AreTheWholeMemoryOfADescribedCard) {
   memory.executor.activations += 1;
   const std::string text = memory_shortage(lenet().workload, memory, limits).value_or("");
   EXPECT_THAT(text, StartsWith("--batch_size=32 needs 512.0 MiB of the device's memory ("));
-  EXPECT_THAT(text, EndsWith("), but only 512.0 MiB may be used (all memory of the card)"));
+  EXPECT_THAT(text, EndsWith("), but only 512.0 MiB is available (all memory of the card)"));
 }
 
 TEST(MemoryCheck, SaysThatNoBatchFits) {
@@ -192,7 +192,7 @@ TEST(MemoryCheck, NamesTheImagesWhereTheyAloneAreTooLarge) {
       usage_error([&] { check_images_memory(settings.workload, limits, Need::on_the_host); });
   EXPECT_EQ(
       message,
-      "--batch_size=1073741824 needs 9.2 TiB for its input alone, but only 512.0 MiB may be used "
+      "--batch_size=1073741824 needs 9.2 TiB for its input alone, but only 512.0 MiB is available "
       "(/cg/memory.max); the largest batch that fits is 502");
   settings.workload.batch = 1;
   EXPECT_NO_THROW(check_images_memory(settings.workload, limits, Need::on_the_host));
@@ -400,7 +400,7 @@ TEST(MemoryCheck, RefusesVariablesThatCannotBeDrawn) {
   RunSettings settings = resolve_settings(parse({"--model=lenet"}));
   EXPECT_EQ(usage_error([&] { check_variables_memory(settings, limit_of(8)); }),
             "--model=lenet with images of 28 pixels and 1001 classes needs 8.3 MiB for its "
-            "variables alone, but only 8.0 MiB may be used (/cg/memory.max)");
+            "variables alone, but only 8.0 MiB is available (/cg/memory.max)");
   EXPECT_NO_THROW(check_variables_memory(settings, limit_of(9)));
   EXPECT_NO_THROW(check_variables_memory(settings, Unknown{"no file tells"}));
   settings.execution.gpu.plan_for = "sm_90";

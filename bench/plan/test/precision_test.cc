@@ -1,5 +1,6 @@
 #include "bench/plan/precision.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -49,6 +50,38 @@ TEST(Precision, NamesTheTypesThatTheDeviceSupports) {
             "--dtype=f16: no f16 here; use --dtype=f32, or --device=reference, which is slow");
   EXPECT_EQ(precision_refusal({DType::bf16, DType::f16}, {.choose_half = true}),
             "--use_fp16: no f16 here; no bf16 here; omit this flag to compute in f32");
+}
+
+/// A workload of --use_fp16 that continues from a checkpoint of this type.
+Workload continued_in(DType half) {
+  Workload workload;
+  workload.choose_half = true;
+  workload.earlier_half = EarlierHalf{.dtype = half};
+  return workload;
+}
+
+TEST(Precision, OfACheckpointOrOfRank0ComesFirst) {
+  const std::unique_ptr<Backend> reference = make_reference_backend();
+  for (const DType half : {DType::bf16, DType::f16}) {
+    const Workload workload = continued_in(half);
+    const Precision precision = choose_precision(workload, *reference);
+    EXPECT_EQ(precision.dtype, half);
+    EXPECT_EQ(precision.note,
+              fmt::format("--use_fp16: computing in {}, like the checkpoint", name_of(half)));
+  }
+}
+
+TEST(Precision, AnUnsupportedOneOfACheckpointIsReplacedAndOneOfRank0Refused) {
+  const std::unique_ptr<Backend> reference = make_reference_backend();
+  BackendWithout backend(*reference, {DType::bf16});
+  Workload workload = continued_in(DType::bf16);
+  const Precision precision = choose_precision(workload, backend);
+  EXPECT_EQ(precision.dtype, DType::f16);
+  EXPECT_THAT(precision.note, testing::HasSubstr("the checkpoint was computed in bf16"));
+  workload.earlier_half->source = EarlierHalf::Source::rank_0;
+  EXPECT_EQ(usage_error([&] { choose_precision(workload, backend); }),
+            "--use_fp16: rank 0 computes in bf16, which this rank does not support: no bf16 here; "
+            "use a --dtype that all ranks support");
 }
 
 }  // namespace

@@ -95,8 +95,10 @@ TEST_F(OutputCheck, RefusesTheFileOfAStandardStream) {
   dup2(saved, STDERR_FILENO);
   close(saved);
   close(log);
-  EXPECT_THAT(by_name,
-              HasSubstr("this is the file of standard error; give /dev/stderr to append to it"));
+  EXPECT_THAT(
+      by_name,
+      HasSubstr(
+          "standard error is already redirected to this file; give /dev/stderr to append to it"));
   EXPECT_EQ(by_stream, "no UsageError");
 }
 

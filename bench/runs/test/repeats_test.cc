@@ -64,9 +64,10 @@ TEST(Repeats, EndWhereTheIntervalIsNarrowEnough) {
   EXPECT_EQ(Repeated(settings, alternating(24, 0.002)).runs.size(), 8) << "the first look";
   const Repeated wide(settings, alternating(24, 0.05));
   EXPECT_EQ(wide.runs.size(), 24);
-  EXPECT_THAT(wide.err.str(),
-              HasSubstr("--until_ci: after all 24 runs, half the interval is 5.00 % of the median, "
-                        "more than 1.00 %\n"));
+  EXPECT_THAT(
+      wide.err.str(),
+      HasSubstr("--until_ci: after all 24 runs, the interval's half-width is 5.00 % of the median; "
+                "the target is 1.00 %\n"));
 }
 
 TEST(Repeats, PrintTheIntervalThatEndedThem) {
@@ -77,7 +78,7 @@ TEST(Repeats, PrintTheIntervalThatEndedThem) {
   EXPECT_EQ(repeated.runs.size(), 12);
   EXPECT_THAT(repeated.out.str(),
               HasSubstr("median of 12 runs: 100.00 images/sec, 98.75 % interval 98.00 to 102.00 "
-                        "(as at a look of --until_ci, of which all together keep 95 %)\n"));
+                        "(at each check of --until_ci, so that all checks together keep 95 %)\n"));
   EXPECT_THAT(repeated.err.str(), testing::Not(HasSubstr("--until_ci: ")));
 }
 
@@ -85,8 +86,9 @@ TEST(Repeats, SayIfTheLastRunIsNotChecked) {
   const Repeated ten({.runs = 10, .until_ci = 0.01}, alternating(10, 0.05));
   EXPECT_THAT(
       ten.err.str(),
-      HasSubstr("--until_ci: after the first 8 runs, half the interval is 5.00 % of the median, "
-                "more than 1.00 %; bench does not check after 10 runs\n"));
+      HasSubstr(
+          "--until_ci: after the first 8 runs, the interval's half-width is 5.00 % of the median; "
+          "the target is 1.00 %; bench does not check after 10 runs\n"));
   const Repeated five({.runs = 5, .until_ci = 0.01}, alternating(5, 0.002));
   EXPECT_THAT(five.err.str(),
               HasSubstr("--until_ci: 5 runs are too few, because the first check is after 8\n"));

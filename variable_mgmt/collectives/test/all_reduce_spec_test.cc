@@ -84,7 +84,7 @@ TEST(AllReduceSpec, NamesThePartThatTheMembersCannotRun) {
   EXPECT_THAT(refusal_of_four("xring#5"), HasSubstr("is 'xring#5'; accepted: xring with 1 to 4"));
   EXPECT_THAT(refusal_of_four("shm:2k:nccl/xring"),
               HasSubstr("part 3 (character 8) is 'nccl/xring'; accepted: one of xring, "));
-  EXPECT_THAT(refusal_of_four("nccl/xring"), HasSubstr("nccl/xring is not built yet"));
+  EXPECT_THAT(refusal_of_four("nccl/xring"), HasSubstr("nccl/xring is not supported yet"));
   EXPECT_THAT(
       refusal_of_four("auto:32k:xring"),
       HasSubstr("part 1 (character 1) is 'auto'; accepted: one of xring, pscpu, psgpu, collective, "
