@@ -6,6 +6,7 @@
 #include "bench/loop/batches_ahead.h"
 #include "bench/loop/feeding.h"
 #include "bench/loop/finite_results.h"
+#include "bench/plan/evaluation_settings.h"
 #include "models/base/errors.h"
 
 namespace bench {
@@ -76,10 +77,7 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
   const RunSettings& settings = parts.settings;
   const Workload& workload = settings.workload;
   Towers& towers = parts.towers;
-  /// 0: as many batches as the settings say. A repeated sample makes no passes.
-  const auto& dataset = workload.input.dataset;
-  const std::int64_t passes =
-      dataset && !dataset->repeat_cached_sample ? settings.evaluation.passes : 0;
+  const std::int64_t passes = evaluated_passes(settings);
   const std::int64_t batch_images = workload.process_batch();
   const std::int64_t every = settings.outputs.lines.every;
   EvaluationResult result;
@@ -88,6 +86,7 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
   const auto metric = make_evaluation_metric(*workload.model, towers.size());
   const nanoseconds begin = parts.clock.now();
   nanoseconds line_begin = begin;
+  nanoseconds printing{};
   for (std::int64_t i = 1; passes > 0 || i <= settings.execution.steps.num_batches; ++i) {
     const nanoseconds step_begin = parts.clock.now();
     // The labels must remain until the logits are there, so the next batch is not brought ahead.
@@ -122,12 +121,13 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
     }
     const nanoseconds now = parts.clock.now();
     result.steps.push_back(now - step_begin);
-    result.wall = now - begin;
+    result.wall = now - begin - printing;
     if (i % every == 0) {
       report::print_evaluated(parts.out, i,
                               static_cast<double>(every * batch_images) /
                                   std::chrono::duration<double>(now - line_begin).count());
-      line_begin = now;
+      line_begin = parts.clock.now();
+      printing += line_begin - now;
     }
     const bool last = passes > 0 ? counted.ended : i == settings.execution.steps.num_batches;
     result.out_of_time = !last && parts.out_of_time && parts.out_of_time();

@@ -398,7 +398,7 @@ class Session {
                                                 settings_.outputs.lines.ewma),
                         .loss = outcome.loss,
                         .accuracies = accuracies_of(outcome, settings_.workload)});
-    result_.printing += parts_.clock.now() - begin;
+    result_.printing += joint_ ? nanoseconds(0) : parts_.clock.now() - begin;
   }
 
   const RunSettings& settings_;

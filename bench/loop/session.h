@@ -82,7 +82,7 @@ struct SessionResult {
   /// `printing`.
   std::chrono::nanoseconds wall{};
   /// The time of printing step lines. Their statistics cover all steps so far, so a line may take
-  /// longer than a short step.
+  /// longer than a short step. 0 with asynchronous workers, whose `wall` includes it.
   std::chrono::nanoseconds printing{};
   std::chrono::nanoseconds input_wait{};
   /// What the input did in that time.

@@ -288,7 +288,7 @@ bool continue_after(TrainingProgress& progress, RunSettings& settings) {
   std::int64_t& measured = settings.execution.steps.num_batches;
   const std::optional<double>& stop_at = settings.evaluation.stop_at_top_1;
   const bool reached = stop_at && progress.reached_top_1 && *progress.reached_top_1 >= *stop_at;
-  // A time limit may have shortened the warm-up.
+  // An incomplete warm-up has the length of this run's flags.
   if (progress.steps <= progress.warmup) {
     progress.warmup = warmup;
   }

@@ -81,6 +81,11 @@ RunSettings evaluation_settings(const RunSettings& training) {
   return with_batch(settings, training.evaluation.batch.value_or(workload.batch));
 }
 
+std::int64_t evaluated_passes(const RunSettings& settings) {
+  const auto& dataset = settings.workload.input.dataset;
+  return dataset && !dataset->repeat_cached_sample ? settings.evaluation.passes : 0;
+}
+
 EvaluationTimes::EvaluationTimes(const EvaluationSettings& settings,
                                  const StepCountOptions& training, double epochs)
     : every_steps_(settings.every_steps.value_or(0)),

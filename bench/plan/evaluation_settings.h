@@ -20,6 +20,10 @@ std::string checkpoint_to_evaluate(const Flags& flags);
 /// only, on the validation subset.
 RunSettings evaluation_settings(const RunSettings& training);
 
+/// The whole passes over the validation set that an evaluation with these settings makes; 0: it
+/// makes as many batches as the settings say, as on synthetic data or with a repeated sample.
+std::int64_t evaluated_passes(const RunSettings& settings);
+
 /// When a training run evaluates. Steps count from the first measured step of the training, also if
 /// the run continues another.
 class EvaluationTimes {

@@ -36,6 +36,9 @@ InitialValues FirstValues::make(const Workload& workload, const Graph& network,
                                 const RunTensorFiles& files) {
   InitialValues values = initial_values(network, workload.seed, told(kDrawing));
   files.load(values, told(kReading));
+  if (workload.processes > 1) {
+    loaded_sum_ = files.loaded_sum(values);
+  }
   fold_values(run_folds(workload), values);
   return values;
 }

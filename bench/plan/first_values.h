@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <future>
+#include <string>
 
 #include "bench/plan/settings.h"
 #include "bench/plan/tensor_files.h"
@@ -23,6 +24,8 @@ class FirstValues {
 
   /// Waits for the values. `phases` receives the progress and may end the run. Call once.
   InitialValues get(PhaseWatch& phases);
+  /// After get(), with several processes: RunTensorFiles::loaded_sum().
+  [[nodiscard]] const std::string& loaded_sum() const { return loaded_sum_; }
 
  private:
   InitialValues make(const Workload& workload, const Graph& network, const RunTensorFiles& files);
@@ -40,6 +43,7 @@ class FirstValues {
   std::atomic<std::int64_t> done_{0};
   std::atomic<std::int64_t> total_{1};
   std::atomic<bool> given_up_{false};
+  std::string loaded_sum_;
   std::future<InitialValues> values_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "bench/plan/checkpoint.h"
 #include "bench/plan/input.h"
+#include "models/base/crc32c.h"
 #include "models/base/errors.h"
 #include "results/record/build_info.h"
 
@@ -54,6 +55,16 @@ void RunTensorFiles::load(InitialValues& values, const Watch& watch) const {
   if (source_) {
     load_variables(*source_, plan_, values, watch);
   }
+}
+
+std::string RunTensorFiles::loaded_sum(const InitialValues& values) const {
+  std::string sums;
+  for (const std::string& name : plan_.names) {
+    const auto bytes = std::as_bytes(std::span(values.at(name)));
+    sums +=
+        fmt::format("{:08x} ", crc32c({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  }
+  return source_ ? fmt::format("{:08x}", crc32c(sums)) : "";
 }
 
 std::int64_t RunTensorFiles::source_step() const {

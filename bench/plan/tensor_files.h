@@ -28,6 +28,8 @@ class RunTensorFiles {
   /// Replaces drawn values with those of --init_from.
   void load(InitialValues& values, const Watch& watch = {}) const;
 
+  /// The checksum of the variables that load() read; empty without --init_from.
+  [[nodiscard]] std::string loaded_sum(const InitialValues& values) const;
   /// The training steps that the file of --init_from names; 0 if it names none.
   [[nodiscard]] std::int64_t source_step() const;
 

@@ -77,7 +77,7 @@ std::string early_end(const RunSettings& settings, const SessionResult& session)
     return "";
   }
   // A dataset may have another number of examples than its name promises.
-  const bool counted = !settings.workload.evaluation() || settings.evaluation.passes == 0;
+  const bool counted = !settings.workload.evaluation() || evaluated_passes(settings) == 0;
   return fmt::format("--max_seconds={:g} ended the run after {}{} steps", *execution.max_seconds,
                      session.steps.size(),
                      counted ? fmt::format(" of {}", execution.steps.num_batches) : "");

@@ -428,7 +428,8 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
                   .trace = std::move(trace),
                   .quantization = std::move(built.quantization),
                   .input = std::move(input),
-                  .towers = std::move(towers)};
+                  .towers = std::move(towers),
+                  .loaded_sum = values->loaded_sum()};
 }
 
 }  // namespace bench

@@ -76,6 +76,8 @@ struct Prepared {
   /// Destroyed after the towers, whose devices may still be reading its images.
   std::unique_ptr<InputSource> input;
   std::unique_ptr<Towers> towers;
+  /// With several processes: RunTensorFiles::loaded_sum().
+  std::string loaded_sum;
 };
 
 /// Makes everything that the steps need, and prints the lines before "Running warm up". Returns

@@ -8,7 +8,6 @@
 #include "bench/runs/measure.h"
 #include "bench/runs/prepare.h"
 #include "bench/runs/run_world.h"
-#include "models/base/crc32c.h"
 #include "models/base/errors.h"
 #include "models/base/text.h"
 
@@ -58,24 +57,6 @@ void share_half(RunSettings& settings, RunHost& host) {
   }
 }
 
-/// Throws WorldRefusal if a rank read other variables from its file than rank 0. Waits for all
-/// ranks.
-void check_equal_values(World& world, const Workload& workload, Executor& executor) {
-  if (!workload.init_from) {
-    return;
-  }
-  std::string sums;
-  for (const Variable& variable : executor.graph().variables()) {
-    const std::vector<float> values =
-        executor.read_variable(executor.graph().value(variable.value).name);
-    const auto bytes = std::as_bytes(std::span(values));
-    sums +=
-        fmt::format("{:08x} ", crc32c({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
-  }
-  check_same(world, fmt::format("begins with variables of the checksum {:08x}", crc32c(sums)),
-             fmt::format("give all hosts the same file of --{}", workload.init_flag));
-}
-
 }  // namespace
 
 RunOutcome run_once(const RunRequest& request, RunHost& host) {
@@ -93,9 +74,10 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
         note_choices(world, *prepared->checkpoints);
       }
       if (World* const others = host.world.others()) {
-        Executor& executor = prepared->towers->first().executor();
-        check_equal_regions(*others, executor);
-        check_equal_values(*others, begun.settings.workload, executor);
+        check_equal_regions(*others, prepared->towers->first().executor());
+        check_same(
+            *others, fmt::format("begins with variables of the checksum {}", prepared->loaded_sum),
+            fmt::format("give all hosts the same file of --{}", begun.settings.workload.init_flag));
       }
       world.set_phase("measuring");
       measured = measure(begun, *prepared, host);

@@ -52,7 +52,7 @@ std::span<Device> RunHost::devices(RunSettings& settings) {
     devices_.front().backend = watch_planning(std::move(devices_.front().backend), phases);
     precision_ = choose_precision(settings.workload, *devices_.front().backend);
   } else if (settings.workload.earlier_half) {
-    // The devices were made to choose the batch, before the checkpoint was opened.
+    // The devices may have been made before the checkpoint was opened, to choose the batch.
     precision_ = choose_precision(settings.workload, *devices_.front().backend);
   }
   precision_.apply(settings);

@@ -177,6 +177,12 @@ for tag in total_loss:3 learning_rate_1:3 global_step/sec:2 log_gradients_summar
   [ "$(grep -ao "${tag%:*}" events/events.out.tfevents.* | wc -l)" = "${tag#*:}" ] || fail "the tag ${tag%:*}"
 done
 
+# shellcheck disable=SC2086
+run 0 $base $lenet --num_batches=1 --train_dir=base --summary_verbosity=1 --save_summaries_steps=1 \
+  --loss_type_to_report=base_loss
+grep -aq 'base_loss' base/events.out.tfevents.* || fail 'the tag base_loss'
+! grep -aq 'total_loss' base/events.out.tfevents.* || fail 'the tag of another loss'
+
 # Two runs cannot use one folder.
 fresh
 # shellcheck disable=SC2086

@@ -120,7 +120,7 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
     [ "$(grep -c "^${refused_by:-bench}: .*$text" err)" = 1 ] || fail "not printed once: $text; but: $(cat err)"
   }
 
-  # Rank 0 chooses the type of --use_fp16 for all ranks, and all begin with the same variables.
+  # Several ranks run with --use_fp16. All ranks begin with the same variables.
   start 2 --device=reference --model=trivial --batch_size=2 --num_batches=2 --use_fp16 --variable_update=horovod \
     --result_file=record.json >out 2>err || fail "--use_fp16: $(cat err)"
   grep -q '"dtype": "f16"' record.json || fail 'the type is not f16'

@@ -111,6 +111,18 @@ TEST(LoadedRecords, KeepTheirOrderWithReaders) {
   for (int epoch = 0; epoch < 3; ++epoch) {
     EXPECT_EQ(epoch_of(*stream), "abcdefghijklmnop");
   }
+  EXPECT_GT(pool.take_times().work.count(), 0) << "the readers did the work";
+}
+
+TEST(LoadedRecords, ReportAMissingFileOfAReader) {
+  const test::TemporaryFolder folder;
+  const auto path = std::make_shared<const std::string>(folder.file("missing"));
+  const auto listed = std::make_shared<const std::vector<Record>>(
+      std::vector<Record>{{.bytes = nullptr, .size = 1, .file = path, .label = 0}});
+  ReaderPool pool(2);
+  EXPECT_THROW(load_records(stream_records(listed), /*skip_bad=*/false, &pool)->next(), DataError);
+  const auto skipping = load_records(stream_records(listed), /*skip_bad=*/true, &pool);
+  EXPECT_NE(skipping->next()->error, nullptr);
 }
 
 TEST(InterleavedShards, DoNotWaitForAFileIfTheyAreSloppy) {

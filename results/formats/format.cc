@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <system_error>
 
 #include "models/base/atomic_file.h"
@@ -45,19 +46,14 @@ void name_workloads(std::vector<StoredRun>& runs) {
   for (StoredRun& run : runs) run.workload = names[run.workload_key];
 }
 
-/// Machines in containers may have equal names.
+/// Machines in containers may have equal names. Their suffix does not depend on the order of runs.
 void name_machines(std::vector<StoredRun>& runs) {
-  std::map<std::string, std::vector<std::string>> keys;  // By name, in the order of the runs.
-  for (const StoredRun& run : runs) {
-    std::vector<std::string>& of_name = keys[run.machine];
-    if (std::ranges::find(of_name, run.machine_key) == of_name.end()) {
-      of_name.push_back(run.machine_key);
-    }
-  }
+  std::map<std::string, std::set<std::string>> keys;  // By name.
+  for (const StoredRun& run : runs) keys[run.machine].insert(run.machine_key);
+  constexpr std::size_t kDigits = 8;
   for (StoredRun& run : runs) {
-    const std::vector<std::string>& of_name = keys.at(run.machine);
-    const auto place = std::ranges::find(of_name, run.machine_key) - of_name.begin();
-    if (place > 0) run.machine += fmt::format(" (machine {})", place + 1);
+    if (keys.at(run.machine).size() == 1) continue;
+    run.machine += fmt::format(" (machine {})", run.machine_key.substr(0, kDigits));
   }
 }
 

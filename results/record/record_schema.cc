@@ -33,7 +33,8 @@ Steps of one run are not independent measurements of the machine: compare severa
 
 ## Metrics
 
-T is the wall time from the end of warm-up to the end of the last step. The n steps after warm-up have the times tᵢ
+T is the wall time from the end of warm-up to the end of the last step. It excludes evaluations, checkpoints and the
+printing of step lines. The n steps after warm-up have the times tᵢ
 (`series.step_ns`, in ns). By the device's own clock they have the times dᵢ (`series.device_ns`). The busy step time is
 the mean step without the time that it waited for input while no GPU computed.
 

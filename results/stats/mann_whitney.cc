@@ -50,8 +50,8 @@ double mann_whitney_p(std::span<const double> a, std::span<const double> b) {
   const std::size_t m = a.size();
   const std::size_t n = b.size();
   if (m == 0 || n == 0) return 1;
-  if (m < n)
-    return mann_whitney_p(b, a);  // It is symmetric, and faster with the smaller sample last.
+  // The test is symmetric, and enumerates subsets of the size of `b`.
+  if (m < n) return mann_whitney_p(b, a);
   std::vector<double> all(a.begin(), a.end());
   all.insert(all.end(), b.begin(), b.end());
   const DoubledRanks ranked = doubled_ranks(all);

@@ -137,6 +137,8 @@ const std::vector<BrokenRule> kRules = {
      {"--variable_consistency=relaxed"}},
     {"--variable_update=independent does not reduce gradients",
      {"--variable_update=independent", "--gradient_reduction=sum"}},
+    {"--summary_verbosity=2 records gradients, but with --variable_update=parameter_server",
+     {"--summary_verbosity=2", "--virtual_gpus=2"}},
     {"omit --save_variables", {"--staged_vars", "--save_variables=x"}},
     {"may have a different scale",
      {"--dtype=f16", "--fp16_enable_auto_loss_scale", "--variable_update=replicated",

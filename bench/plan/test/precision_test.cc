@@ -63,11 +63,14 @@ Workload continued_in(DType half) {
 TEST(Precision, OfACheckpointOrOfRank0ComesFirst) {
   const std::unique_ptr<Backend> reference = make_reference_backend();
   for (const DType half : {DType::bf16, DType::f16}) {
-    const Workload workload = continued_in(half);
-    const Precision precision = choose_precision(workload, *reference);
-    EXPECT_EQ(precision.dtype, half);
-    EXPECT_EQ(precision.note,
+    Workload workload = continued_in(half);
+    EXPECT_EQ(choose_precision(workload, *reference).dtype, half);
+    EXPECT_EQ(choose_precision(workload, *reference).note,
               fmt::format("--use_fp16: computing in {}, like the checkpoint", name_of(half)));
+    workload.earlier_half->source = EarlierHalf::Source::rank_0;
+    EXPECT_EQ(choose_precision(workload, *reference).dtype, half);
+    EXPECT_EQ(choose_precision(workload, *reference).note,
+              fmt::format("--use_fp16: computing in {}, like rank 0", name_of(half)));
   }
 }
 

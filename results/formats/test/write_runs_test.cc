@@ -43,9 +43,9 @@ TEST(WriteRuns, WorkloadsWithEqualTextsGetDistinctNames) {
 
 TEST(WriteRuns, MachinesWithEqualNamesAreKeptApart) {
   std::vector<StoredRun> runs{example_run(), example_run()};
-  runs[1].machine_key = "another";
+  runs[1].machine_key = "0123456789";
   EXPECT_THAT(write_runs(format_to_write("github"), runs).outputs[0].contents,
-              HasSubstr(runs[0].machine + " (machine 2)"));
+              HasSubstr(runs[0].machine + " (machine 01234567)"));
 }
 
 TEST(WriteRuns, LntOmitsAMetricThatARunLacks) {
