@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <set>
 
@@ -111,7 +112,22 @@ TEST(LoadedRecords, KeepTheirOrderWithReaders) {
   for (int epoch = 0; epoch < 3; ++epoch) {
     EXPECT_EQ(epoch_of(*stream), "abcdefghijklmnop");
   }
-  EXPECT_GT(pool.take_times().work.count(), 0) << "the readers did the work";
+}
+
+TEST(LoadedRecords, AreLoadedByTheReaders) {
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("a"), "a");
+  const auto path = std::make_shared<const std::string>(folder.file("a"));
+  const auto listed = std::make_shared<const std::vector<Record>>(
+      std::vector<Record>{{.bytes = nullptr, .size = 1, .file = path, .label = 0}});
+  ReaderPool pool(1);
+  std::promise<void> release;
+  pool.run([released = release.get_future().share()] { released.wait(); });
+  const auto stream = load_records(stream_records(listed), /*skip_bad=*/false, &pool);
+  auto first = std::async(std::launch::async, [&] { return stream->next(); });
+  EXPECT_EQ(first.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  release.set_value();
+  EXPECT_EQ(first.get()->data(), "a");
 }
 
 TEST(LoadedRecords, ReportAMissingFileOfAReader) {
