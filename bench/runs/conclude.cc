@@ -83,6 +83,37 @@ std::string early_end(const RunSettings& settings, const SessionResult& session)
                      counted ? fmt::format(" of {}", execution.steps.num_batches) : "");
 }
 
+/// Adds the ceilings of the devices, measured on all at once: in a step they share the memory's
+/// bandwidth, too. Virtual towers have equal shares of their card. The measurement needs memory
+/// that no plan includes, so the profile may have to do without it.
+void add_ceilings(Prepared& prepared, bool virtual_towers, DType type,
+                  std::vector<Profile>& profiles) {
+  try {
+    prepared.towers->run([&](int number) {
+      const auto place = static_cast<std::size_t>(number);
+      if (number == 0 || !virtual_towers) {
+        profiles[place].ceiling = prepared.devices[place].backend->measure_ceiling(type);
+      }
+    });
+  } catch (const DeviceError& error) {
+    LOG(WARNING) << "warning: --profile prints no ceiling: " << printable(error.what());
+    for (Profile& profile : profiles) {
+      profile.ceiling.reset();
+    }
+    return;
+  }
+  if (virtual_towers && profiles.front().ceiling) {
+    Ceiling share = *profiles.front().ceiling;
+    const auto towers = static_cast<double>(profiles.size());
+    share.flops_per_second /= towers;
+    share.product_flops_per_second /= towers;
+    share.bytes_per_second /= towers;
+    for (Profile& profile : profiles) {
+      profile.ceiling = share;
+    }
+  }
+}
+
 /// Prints and writes the times of a step's parts, as far as requested. Adds the roof that was
 /// measured for them to the record.
 void show_kernels(const RunSettings& settings, Prepared& prepared, const SessionResult& session,
@@ -105,11 +136,7 @@ void show_kernels(const RunSettings& settings, Prepared& prepared, const Session
                                       times[static_cast<std::size_t>(number)], step_seconds,
                                       settings));
     }
-    // Measure on all towers at once: in a step they share the memory's bandwidth, too.
-    towers.run([&](int number) {
-      profiles[static_cast<std::size_t>(number)].ceiling =
-          prepared.devices[static_cast<std::size_t>(number)].backend->measure_ceiling(type);
-    });
+    add_ceilings(prepared, settings.execution.gpu.virtual_towers, type, profiles);
     print_profiles(out, profiles);
     print_input_times(settings, session, out);
     results::add_roof(record, roof_of(profiles), step_seconds);

@@ -39,6 +39,7 @@ std::vector<std::string> warnings_before(const RunSettings& settings, const RunH
 }  // namespace
 
 std::vector<std::unique_ptr<GpuSensors>> describe_gpus(std::span<const Device> devices,
+                                                       const std::set<std::int64_t>& neighbours,
                                                        results::Record& record) {
   std::vector<std::unique_ptr<GpuSensors>> all;
   std::set<std::string> seen;
@@ -53,6 +54,7 @@ std::vector<std::unique_ptr<GpuSensors>> describe_gpus(std::span<const Device> d
     described.compute_capability =
         fmt::format("{}.{}", gpu.capability / kMinorVersions, gpu.capability % kMinorVersions);
     auto sensors = std::make_unique<GpuSensors>(gpu.pci_bus_id);
+    sensors->set_neighbours(neighbours);
     sensors->describe(described);
     if (!sensors->why_not().empty()) {
       described.watched = Unknown{sensors->why_not()};

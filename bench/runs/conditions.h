@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -14,8 +16,9 @@
 namespace bench {
 
 /// Adds each GPU that computes to the record, once. Returns their sensors; null if they cannot be
-/// read.
+/// read. `neighbours` are the ids of the run's other processes on this host.
 std::vector<std::unique_ptr<GpuSensors>> describe_gpus(std::span<const Device> devices,
+                                                       const std::set<std::int64_t>& neighbours,
                                                        results::Record& record);
 
 /// Records conditions that distort the measurement, and warns of them. Throws MismatchError for

@@ -417,7 +417,7 @@ std::optional<Prepared> prepare(Begun& begun, RunHost& host) {
   }
   results::Record& record = begun.file.record();
   add_plan(record, settings, devices, towers->first().executor(), begun.memory);
-  auto sensors = describe_gpus(devices, record);
+  auto sensors = describe_gpus(devices, host.world.neighbours, record);
   check_conditions(settings, begun.before, devices, host, record);
   return Prepared{.devices = devices,
                   .sensors = std::move(sensors),

@@ -230,8 +230,8 @@ void check_equal_regions(World& world, const Executor& executor) {
     if (texts[rank] != texts[0]) {
       throw WorldRefusal(
           fmt::format("{} plans different layouts from rank 0, so their gradients cannot be added: "
-                      "use hosts with "
-                      "equal processors, or the same --data_format or --choices_file",
+                      "use hosts with equal processors, or the same --data_format or "
+                      "--choices_file; with --autotune=full, each rank times its own layouts",
                       world.name(static_cast<int>(rank))));
     }
   }

@@ -41,6 +41,11 @@ std::vector<TensorType> infer_pad(const OpContext& context) {
            .shape = x.with(1, x[1] + attributes.before + attributes.after)}};
 }
 
+/// Reads only the channels that it copies.
+std::int64_t bytes_slice(const Graph& graph, const Node& node) {
+  return 2 * bytes_of(graph.type(node.outputs[0]));
+}
+
 std::vector<ValueId> gradient_pad(GradientContext& context) {
   const auto& attributes = context.node.attributes.as<ChannelPadAttributes>();
   const ChannelSliceAttributes slice{.begin = attributes.before,
@@ -62,6 +67,7 @@ std::ostream& operator<<(std::ostream& out, const ChannelPadAttributes& attribut
 const OpDef kChannelSlice{.name = "channel_slice",
                           .infer = infer_slice,
                           .gradient = gradient_slice,
+                          .bytes = bytes_slice,
                           .quanta = Quanta::passed_on};
 const OpDef kChannelPad{.name = "channel_pad",
                         .infer = infer_pad,

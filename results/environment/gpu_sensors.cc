@@ -150,23 +150,32 @@ GpuOthers GpuSensors::others() const {
     const Unknown why{"the driver lists no process on the card, not even this one"};
     return {.count = why, .processes = why};
   }
-  GpuOthers found{.count = static_cast<std::int64_t>(running.size()) - 1};
-  const auto own = static_cast<unsigned>(getpid());
-  const auto others = std::remove_if(running.begin(), running.end(),
-                                     [&](const nvml::ProcessInfo& x) { return x.pid == own; });
-  if (others == running.end() && running.size() > 1) {
-    found.processes = Unknown{fmt::format(
-        "the driver lists {} processes on the card, including this one, by ids of another PID "
-        "namespace",
-        running.size())};
-    return found;
+  const auto self =
+      std::ranges::find(running, static_cast<unsigned>(getpid()), &nvml::ProcessInfo::pid);
+  if (self != running.end()) {
+    const unsigned instance = self->gpu_instance;
+    std::erase_if(running, [&](const nvml::ProcessInfo& x) {
+      return x.gpu_instance != instance || x.pid == static_cast<unsigned>(getpid()) ||
+             neighbours_.contains(x.pid);
+    });
+    std::vector<results::GpuProcess> processes;
+    std::ranges::transform(running, std::back_inserter(processes), described);
+    const std::int64_t others = std::ssize(processes);
+    return {.count = others, .processes = std::move(processes)};
   }
-  std::vector<results::GpuProcess> processes;
-  if (others != running.end()) {
-    std::transform(running.begin(), others, std::back_inserter(processes), described);
+  if (running.size() == 1) {  // This process, by another id.
+    return {.count = 0, .processes = std::vector<results::GpuProcess>()};
   }
-  found.processes = std::move(processes);
-  return found;
+  const Unknown why{
+      fmt::format("the driver lists {} processes on the card, including this one, by ids of "
+                  "another PID namespace",
+                  running.size())};
+  const bool sliced = std::ranges::any_of(
+      running, [&](const auto& x) { return x.gpu_instance != running.front().gpu_instance; });
+  if (sliced || !neighbours_.empty()) {  // They may be this run's, or in other slices.
+    return {.count = why, .processes = why};
+  }
+  return {.count = std::ssize(running) - 1, .processes = why};
 }
 
 }  // namespace bench

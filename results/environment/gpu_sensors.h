@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results/environment/nvml.h"
@@ -52,7 +54,10 @@ class GpuSensors {
   void describe(results::Gpu& gpu) const;
   [[nodiscard]] GpuSample sample() const;
   [[nodiscard]] GpuCounters counters() const;
+  /// Processes in other slices of a partitioned card (MIG) do not count.
   [[nodiscard]] GpuOthers others() const;
+  /// These processes on the card belong to this run, so others() omits them.
+  void set_neighbours(std::set<std::int64_t> ids) { neighbours_ = std::move(ids); }
 
  private:
   /// The library's answer about this card.
@@ -65,6 +70,7 @@ class GpuSensors {
   std::string pci_bus_id_;
   nvml::Library library_;
   Captured<nvml::Device> device_;
+  std::set<std::int64_t> neighbours_;
 };
 
 }  // namespace bench

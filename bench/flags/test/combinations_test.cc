@@ -139,6 +139,8 @@ const std::vector<BrokenRule> kRules = {
      {"--variable_update=independent", "--gradient_reduction=sum"}},
     {"--summary_verbosity=2 records gradients, but with --variable_update=parameter_server",
      {"--summary_verbosity=2", "--virtual_gpus=2"}},
+    {"--dtype=int8 cannot be combined with --data_format=NCHW",
+     {"--dtype=int8", "--forward_only", "--data_format=NCHW"}},
     {"omit --save_variables", {"--staged_vars", "--save_variables=x"}},
     {"may have a different scale",
      {"--dtype=f16", "--fp16_enable_auto_loss_scale", "--variable_update=replicated",

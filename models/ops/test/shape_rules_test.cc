@@ -250,6 +250,13 @@ TEST(EmbeddingShape, AppendsTheColumnsToTheIds) {
   EXPECT_EQ(work_of(graph, graph.nodes()[0]).bytes, 4 * 28 + 2 * 2 * 28 * 6);
 }
 
+TEST(ChannelSliceWork, CountsTheChannelsThatAreCopied) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", {.shape = {2, 1024, 7, 7}});
+  graph.add_node(kChannelSlice, "slice", ChannelSliceAttributes{.begin = 3, .count = 32}, {x});
+  EXPECT_EQ(work_of(graph, graph.nodes()[0]).bytes, 2 * (2 * 32 * 7 * 7) * 4);
+}
+
 TEST(EmbeddingShape, GivesAWideGradientOfTheTable) {
   Graph graph;
   const ValueId dy = graph.add_input("dy", {.dtype = DType::bf16, .shape = {4, 7, 6}});

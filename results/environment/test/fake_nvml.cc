@@ -257,8 +257,12 @@ int nvmlDeviceGetComputeRunningProcesses_v3(nvml::Device /*device*/, unsigned* c
   }
   *count = 0;
   for (const auto& [pid, memory] : running) {
+    const auto instance = table().gpu_instances.find(pid);
     processes[(*count)++] = {
-        .pid = pid, .used_memory = memory, .gpu_instance = 0, .compute_instance = 0};
+        .pid = pid,
+        .used_memory = memory,
+        .gpu_instance = instance == table().gpu_instances.end() ? 0 : instance->second,
+        .compute_instance = 0};
   }
   return nvml::kSuccess;
 }

@@ -22,6 +22,8 @@ struct FakeNvml {
   std::map<std::string, int> failures;
   /// The memory of each program on the card, including that of this process.
   std::map<unsigned, unsigned long long> processes;
+  /// By process; 0 for others.
+  std::map<unsigned, unsigned> gpu_instances;
   /// Calls by function, and the threads that made them.
   std::map<std::string, int> calls;
   std::vector<std::thread::id> threads;

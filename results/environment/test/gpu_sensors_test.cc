@@ -128,6 +128,28 @@ TEST(GpuSensors, ListTheProcessesOfOthers) {
   EXPECT_EQ(others[1].memory.why(), "the driver does not report it");
 }
 
+TEST(GpuSensors, OmitProcessesOfTheSameRunAndOfOtherSlices) {
+  const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
+  GpuSensors sensors(kFakeBus, fake.path);
+  fake->processes[4'000'001] = 1024;
+  fake->processes[4'000'002] = 1024;
+  sensors.set_neighbours({4'000'001});
+  EXPECT_EQ(sensors.others().count.value(), 1);
+  fake->gpu_instances[4'000'002] = 7;
+  EXPECT_EQ(sensors.others().count.value(), 0);
+  EXPECT_THAT(sensors.others().processes.value(), IsEmpty());
+}
+
+TEST(GpuSensors, DoNotKnowOthersIfTheIdsOfARunOrASliceCannotBeFound) {
+  const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
+  fake->processes = {{4'000'001, 1024}, {4'000'002, 512}};
+  GpuSensors of_several(kFakeBus, fake.path);
+  of_several.set_neighbours({17});
+  EXPECT_FALSE(of_several.others().count.known());
+  fake->gpu_instances[4'000'002] = 7;
+  EXPECT_FALSE(GpuSensors(kFakeBus, fake.path).others().count.known());
+}
+
 // In a container, process ids differ from those of the driver.
 TEST(GpuSensors, CountOtherProcessesInAnotherNamespace) {
   const FakeNvmlLibrary fake(FAKE_NVML_LIBRARY);
