@@ -49,8 +49,8 @@ class GruResetBefore(torch.nn.GRU):
         return torch.cat(outputs, 2)
 
 
-def module_of(cell, bidirectional):
-    options = {"input_size": INPUTS, "hidden_size": UNITS, "bidirectional": bidirectional,
+def module_of(cell, bidirectional, inputs=INPUTS, units=UNITS):
+    options = {"input_size": inputs, "hidden_size": units, "bidirectional": bidirectional,
                "dtype": torch.float64}
     if cell.startswith("rnn_"):
         return torch.nn.RNN(nonlinearity=cell.removeprefix("rnn_"), **options)
