@@ -118,7 +118,7 @@ class FakeProgram(Program):
     def spoil(self, tensors: numbers.Arrays) -> None:
         del tensors
 
-    def dump(self, model, task, flags, folder):
+    def dump(self, model, task, flags, folder, name):
         assert (folder / "weights.safetensors").exists() and "--data_format=NCHW" in flags
         weights = safetensors.load(folder / "weights.safetensors")
         task = numbers.Task(weights, task.images, task.labels, task.batch, task.training,

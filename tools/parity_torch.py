@@ -23,6 +23,7 @@ from parity.parity import HEADER, Plan, compare_model  # noqa: E402
 from parity.program import Program  # noqa: E402
 
 _ROOT = Path(__file__).resolve().parent.parent
+_MODES = ("train", "forward")
 _CURVES = (("lenet", "sgd", 0.005), ("cifar10/resnet20", "momentum", 0.001))
 
 
@@ -46,7 +47,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     how.add_argument("--device", default="cpu")
     how.add_argument("--batch", type=int, default=0, help="images; 0: 4, or 8 with --curve")
     how.add_argument("--formats", default="NCHW,NHWC,auto")
-    how.add_argument("--modes", default="train,forward")
+    how.add_argument("--modes", default=",".join(_MODES))
     how.add_argument("--image_size", type=int, default=0, help="0: small, where the network allows")
     how.add_argument("--full_size", action="store_true", help="the models' own image sizes")
     how.add_argument("--plain_weights", action="store_true",
@@ -72,7 +73,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     curves.add_argument("--weight_decay", type=float, default=4e-5)
     curves.add_argument("--f64_flags", default="--dtype=f64",
                         help="flags that make the reference backend compute in f64")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    unknown = set(options.modes.split(",")) - set(_MODES)
+    if unknown:
+        parser.error(f"--modes={options.modes}: {', '.join(sorted(unknown))!r} is unknown; accepted: {', '.join(_MODES)}")
+    return options
 
 
 def _models(options: argparse.Namespace) -> list[zoo.Model]:
@@ -118,11 +123,15 @@ def _compare(options: argparse.Namespace, models: list[zoo.Model]) -> int:
           f"to the error of PyTorch in float32, at most {limits.factor:g}; ~ if the error is at "
           f"most {limits.epsilons:g} epsilons. floor: gradients above that ratio whose error is at "
           f"most {limits.floor:g} of the norm of all gradients.\n{HEADER}")
-    failed = []
+    failed: list[str] = []
+    compared = 0
     for model in models:
         for row in compare_model(model, plan):
             print(row.text(), flush=True)
+            compared += 1
             failed += [] if row.passed else [f"{model.label} {row.mode} {row.data_format}"]
+    if compared == 0:
+        raise ValueError("nothing was compared: a model with an auxiliary head is compared in training only")
     print(f"failed: {', '.join(failed)}" if failed else "all passed")
     return 1 if failed else 0
 

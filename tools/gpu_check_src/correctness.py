@@ -7,7 +7,6 @@ from typing import Any, Callable, Iterator, Sequence
 
 from .check import SAFE, SHORT_SECONDS, Check, HopelessError, State, Verdict
 from .readers import Suite, differences, verified
-from .runner import NO_TIME, TIME_LIMIT
 
 # Number of processes that share a card, so that the host computes at the same time.
 _MOST_PROCESSES = 8
@@ -30,7 +29,7 @@ def properties(check: Check) -> Verdict:
     """Prints the card and its software, and a fixture for --plan_for."""
     outcome = check.ours("gpu_properties")
     if not outcome.ended_well:
-        return Verdict(State.FAILED, outcome.why())
+        return Verdict(State.UNFINISHED if outcome.out_of_time else State.FAILED, outcome.why())
     try:
         found = json.loads("\n".join(outcome.lines))
     except json.JSONDecodeError as error:
@@ -98,7 +97,7 @@ def _shard(check: Check, number: int, count: int) -> tuple[Suite, str]:
         return suite, f"the device cannot be used since {suite.open}; tests that did not run: {suite.left}"
     if outcome.status is not None and outcome.status not in (0, 1):
         return suite, f"{outcome.why()}{f', in {suite.open}' if suite.open else ''}"
-    if outcome.status is None and not outcome.reason.startswith((TIME_LIMIT, NO_TIME)):
+    if outcome.status is None and not outcome.out_of_time:
         return suite, outcome.reason
     if outcome.status == 1 and not suite.failed:
         return suite, outcome.why()

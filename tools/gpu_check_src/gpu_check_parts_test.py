@@ -97,6 +97,10 @@ class PartsTest(WithMachine):
         self.assertEqual(correctness.properties(self.check()).summary,
                          "exited with status 2: this host has no usable GPU")
 
+    def test_properties_without_time_are_unfinished(self):
+        self.program("gpu_properties", "exec sleep 100")
+        self.assertEqual(correctness.properties(self.check(seconds=1)).state, State.UNFINISHED)
+
     def test_a_start_without_any_run_ends_the_check(self):
         self.bench("true")
         self.assertEqual(correctness.start(self.check()), Verdict(State.PASSED, "2 networks trained"))
@@ -155,7 +159,7 @@ class PartsTest(WithMachine):
         self.says("MISMATCH: update")
 
     def train(self, many: str = "2.0, 1.0", recorded: str = "2.0, 1.0",
-              told: str = "note: NCCL 2.28.9 adds the gradients of one GPU") -> Verdict:
+              told: str = "note: NCCL 2.28.9 reduces the gradients of one GPU") -> Verdict:
         """Runs the part with these losses, on several towers and with NCCL in a recorded step."""
         for name, found in {"alone": "2.0, 1.0", "many": many, "recorded": recorded}.items():
             (self.root / name).write_text(f'{{"status": "ok", "series": {{"loss": [{found}]}}}}')
@@ -177,11 +181,15 @@ class PartsTest(WithMachine):
             self.assertIn("wrong: NCCL", verdict.summary)
 
     def test_a_missing_nccl_is_reported_and_does_not_fail(self):
-        verdict = self.train(told="note: the gradients of one GPU are not added: cannot open NCCL: none")
+        verdict = self.train(told="note: the gradients of one GPU are not reduced: cannot open NCCL: none")
         self.assertEqual(verdict.state, State.PASSED)
         self.assertIn("NCCL skipped: cannot open NCCL: none", verdict.summary)
         self.bench("echo 'bench: no memory'; exit 1")
         self.assertEqual(towers.towers(self.check()).summary, "one tower: exited with status 1: bench: no memory")
+
+    def test_towers_without_time_are_unfinished(self):
+        self.bench("exec sleep 100")
+        self.assertEqual(towers.towers(self.check(seconds=1)), Verdict(State.UNFINISHED, "correct: none"))
 
     def test_a_list_that_is_missing_ends_the_part_with_the_reason(self):
         self.program("bench", "echo 'bench: broken'; exit 2")
@@ -204,6 +212,11 @@ class PartsTest(WithMachine):
             *) echo 'bench: refused'; exit 1 ;; esac""")
         self.assertEqual(speed.against_torch(self.check()).state, State.FAILED)
         self.says("--cuda_graph=off: 100.0 images/s")
+
+    def test_a_comparison_with_torch_without_time_is_unfinished(self):
+        self.bench("exec sleep 100")
+        self.assertEqual(speed.against_torch(self.check(seconds=1)),
+                         Verdict(State.UNFINISHED, "bench was not measured"))
 
     def test_without_torch_bench_runs_alone(self):
         self.bench()

@@ -158,19 +158,20 @@ class MachineTest(unittest.TestCase):
 
     def test_a_tree_without_programs_names_the_missing_packages(self):
         self.place("tools/setup/packages.txt", b"# Names.\nlibthis-dev\nlibthat-dev # of old\n")
+        self.place("tools/setup/packages-bundle.txt", b"packer\n")
         told = {"dpkg-query": "installed libthat-dev\n", "sh": ""}
         with mock.patch.object(machine, "_ROOT", self.root), \
                 mock.patch.object(machine, "_printed", lambda command: told[command[0]]), \
                 mock.patch.object(machine.shutil, "which", lambda name: name):
             with self.assertRaisesRegex(MachineError,
-                                        "or build one with tools/bundle after installing libthis-dev, oneDNN 3$"):
+                                        "or build one with tools/bundle after installing libthis-dev, packer, oneDNN 3$"):
                 find_bench(None)
-            told.update({"dpkg-query": "installed libthat-dev\ninstalled libthis-dev\n", "sh": "/usr\n"})
+            told.update({"dpkg-query": "installed libthat-dev\ninstalled libthis-dev\ninstalled packer\n", "sh": "/usr\n"})
             with self.assertRaisesRegex(MachineError, "or build one with tools/bundle$"):
                 find_bench(None)
             with mock.patch.object(machine.shutil, "which", lambda name: None), \
                     self.assertRaisesRegex(MachineError,
-                                           "contents of these Debian packages: libthis-dev, libthat-dev$"):
+                                           "contents of these Debian packages: libthis-dev, libthat-dev, packer$"):
                 find_bench(None)
 
     def driver(self, status: int, cards: int) -> None:

@@ -44,7 +44,8 @@ else:
 def _building_takes(root: Path) -> str:
     """Returns the packages that tools/bundle needs and that are missing, as the end of a sentence."""
     setup = root / "tools/setup"
-    names = [word for line in (setup / "packages.txt").read_text(encoding="utf-8").splitlines()
+    names = [word for file in ("packages.txt", "packages-bundle.txt")
+             for line in (setup / file).read_text(encoding="utf-8").splitlines()
              for word in line.partition("#")[0].split()]
     have_onednn = bool(_printed(["sh", str(setup / "onednn.sh"), "find"]).strip())
     onednn = [] if have_onednn else ["oneDNN 3"]

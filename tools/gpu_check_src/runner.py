@@ -30,6 +30,10 @@ class Outcome:
     def ended_well(self) -> bool:
         return self.status == 0
 
+    @property
+    def out_of_time(self) -> bool:
+        return self.status is None and self.reason.startswith((TIME_LIMIT, NO_TIME))
+
     def why(self) -> str:
         """Describes in one line how a program failed."""
         if self.status is None:

@@ -20,11 +20,17 @@ class _RunError(RuntimeError):
     """A run failed. The message describes how."""
 
 
+class _NoTimeError(RuntimeError):
+    """The part's time ended before or during a run."""
+
+
 def _train(check: Check, flags: Sequence[str]) -> tuple[list[float], tuple[str, ...]]:
-    """Returns the losses of a run's steps, and its output. Throws _RunError."""
+    """Returns the losses of a run's steps, and its output. Throws _RunError and _NoTimeError."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.json"
         outcome = check.ours("bench", "--device=gpu", *_NETWORK, *flags, f"--result_file={record}")
+        if outcome.out_of_time:
+            raise _NoTimeError
         if not outcome.ended_well:
             raise _RunError(outcome.why())
         try:
@@ -47,11 +53,25 @@ def _compare(check: Check, name: str, found: Sequence[float], alone: Sequence[fl
 
 def towers(check: Check) -> Verdict:
     """Compares four towers with one on their joined batch, and runs NCCL with one rank in a recorded step."""
-    done, wrong = [], []
+    done: list[str] = []
+    wrong: list[str] = []
+    skipped, state = "", State.PASSED
     try:
-        alone, _ = _train(check, (f"--batch_size={_JOINED_BATCH}",))
+        skipped = _compare_all(check, done, wrong)
     except _RunError as error:
         return Verdict(State.FAILED, f"one tower: {error}")
+    except _NoTimeError:
+        state = State.UNFINISHED
+    summary = f"correct: {', '.join(done) or 'none'}{skipped}"
+    if wrong:
+        return Verdict(State.FAILED, f"{summary}; wrong: {', '.join(wrong)}")
+    return Verdict(state, summary)
+
+
+def _compare_all(check: Check, done: list[str], wrong: list[str]) -> str:
+    """Adds the name of each comparison to `done` or `wrong`. Returns why NCCL was skipped, or nothing. Throws
+    _RunError if one tower fails, and _NoTimeError."""
+    alone, _ = _train(check, (f"--batch_size={_JOINED_BATCH}",))
     each = f"--batch_size={_JOINED_BATCH // _TOWERS}"
     for strategy in ("parameter_server", "replicated"):
         name = f"--virtual_gpus={_TOWERS} {strategy}"
@@ -68,12 +88,7 @@ def towers(check: Check) -> Verdict:
         done.append("NCCL")
     elif state is State.FAILED:
         wrong.append("NCCL")
-    summary = f"correct: {', '.join(done) or 'none'}"
-    if state is State.SKIPPED:
-        summary += f"; NCCL skipped: {text}"
-    if wrong:
-        return Verdict(State.FAILED, f"{summary}; wrong: {', '.join(wrong)}")
-    return Verdict(State.PASSED, summary)
+    return f"; NCCL skipped: {text}" if state is State.SKIPPED else ""
 
 
 def _nccl(check: Check, alone: Sequence[float]) -> tuple[State, str]:
@@ -85,8 +100,8 @@ def _nccl(check: Check, alone: Sequence[float]) -> tuple[State, str]:
     told = [line for line in lines if "gradients of one GPU" in line]
     if not told:
         return State.FAILED, "bench printed no note about NCCL"
-    if "not added" in told[0]:
-        return State.SKIPPED, told[0].split("not added: ", 1)[1]
+    if "not reduced" in told[0]:
+        return State.SKIPPED, told[0].split("not reduced: ", 1)[1]
     if _deviation(found, alone) > _TOLERANCE:
         return State.FAILED, f"the losses deviate by {_deviation(found, alone):.1e} from those without NCCL"
     return State.PASSED, told[0].removeprefix("note: ")

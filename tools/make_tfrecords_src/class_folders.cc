@@ -39,7 +39,7 @@ void warn_of_skipped(const ClassFolder& folder, std::vector<std::string>& warnin
 SourceSet read_class_folders(const std::string& source, double validation_fraction) {
   SourceSet set;
   if (const std::int64_t loose = count_loose_images(source); loose > 0) {
-    set.warnings.push_back(fmt::format("'{}': skipped {} in no class folder", source,
+    set.warnings.push_back(fmt::format("'{}': skipped {} outside class folders", source,
                                        loose == 1 ? "1 JPEG" : fmt::format("{} JPEGs", loose)));
   }
   for (ClassFolder& folder : list_class_folders(source)) {

@@ -34,7 +34,7 @@ SourceSet read_source(const MakeOptions& options) {
     return read_class_folders(options.source, options.validation_fraction);
   }
   if (options.seekable) {
-    throw UsageError("--seekable: omit this flag for idx files; their images are not in colour");
+    throw UsageError("--seekable: omit this flag for idx files; their images are greyscale");
   }
   if (options.fraction_given) {
     throw UsageError(

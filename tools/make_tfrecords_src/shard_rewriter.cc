@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,6 +46,19 @@ std::string rewrite_record(const TfRecordView& record, ExampleScanner& scanner, 
 /// The copies are not compressed.
 fs::path name_of_copy(const fs::path& shard) {
   return shard.extension() == ".gz" ? shard.stem() : shard.filename();
+}
+
+/// Throws UsageError if two shards, a compressed and an uncompressed one, would get the same copy.
+void check_names(const std::vector<fs::path>& shards) {
+  std::map<fs::path, fs::path> shard_of_copy;
+  for (const fs::path& shard : shards) {
+    const auto [other, added] = shard_of_copy.emplace(name_of_copy(shard), shard);
+    if (!added) {
+      throw UsageError(
+          fmt::format("{} and {} would be written to the same file; remove one of them",
+                      other->second.string(), shard.string()));
+    }
+  }
 }
 
 /// Takes shards until none is left or one failed. Any number of threads may run it.
@@ -141,6 +155,7 @@ void rewrite_shards(const std::string& folder, const std::string& output_dir, bo
   if (fs::equivalent(folder, output_dir, error)) {
     throw UsageError("--from_tfrecords and --output_dir are the same folder; give a new one");
   }
+  check_names(shards);
   prepare_folder(output_dir, overwrite);
   const auto threads =
       std::min(shards.size(), static_cast<std::size_t>(std::max(usable_processors(), 1)));

@@ -164,6 +164,17 @@ class NightlyTest(unittest.TestCase):
                 self.assertEqual(said.returncode, 2, said.stderr)
                 self.assertIn(option.split("=")[0].strip("-") if "absent" not in option else "absent", said.stderr)
 
+    def test_refuses_workloads_that_are_not_shell_words_before_measuring(self):
+        workloads = self.folder / "workloads"
+        for line in ("--model='lenet", "--model=$UNSET_NAME"):
+            workloads.write_text(f"--model=lenet\n{line}\n")
+            said = made_days.subprocess.run(
+                ["sh", str(made_days.NIGHTLY), f"--workloads={workloads}", f"--output={self.folder / 'out'}", "--no_build"],
+                capture_output=True, text=True, check=False)
+            self.assertEqual(said.returncode, 2, said.stderr)
+            self.assertEqual(said.stderr,
+                             f"nightly: --workloads={workloads}: cannot read this line as shell words: {line}\n")
+
     def test_refuses_wrong_options_of_track_before_measuring(self):
         for option in ("--min-effect=much", "--since=soon"):
             with self.subTest(option=option):

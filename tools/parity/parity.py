@@ -144,7 +144,8 @@ def _one_draw(twin, task: Task, rows: Sequence[Row], plan: Plan, folder: Path) -
                 singles[way.name] = run_twin(twin, task, way)
         try:
             ours = plan.program.dump(row.model, task,
-                                     [f"--data_format={row.data_format}", *plan.flags], folder)
+                                     [f"--data_format={row.data_format}", *plan.flags], folder,
+                                     f"ours-{row.data_format}")
             row.add(compare(ours, [singles[way.name] for way in ways], exact, plan.limits))
         except (RuntimeError, ValueError, OSError) as error:
             row.error = f"{type(error).__name__}: {error}"

@@ -39,9 +39,9 @@ class Program:
             tail = "\n".join((done.stdout + done.stderr).splitlines()[-_TAIL_LINES:])
             raise ProgramError(f"{' '.join(command)}\nexited with status {done.returncode}:\n{tail}")
 
-    def dump(self, model: Model, task: Task, flags: list[str], folder: Path) -> Arrays:
-        """Returns the tensors of one step."""
-        output = folder / "ours.safetensors"
+    def dump(self, model: Model, task: Task, flags: list[str], folder: Path, name: str) -> Arrays:
+        """Returns the tensors of one step, which stay in the folder's file NAME.safetensors."""
+        output = folder / f"{name}.safetensors"
         flags = [*flags, f"--dump_tensors={output}"]
         if not task.training:
             flags.append("--forward_only")

@@ -26,6 +26,8 @@ from peerlib.work import NotSupportedError, Work, add_flags, work_of
 
 _ROOT = Path(__file__).resolve().parents[2]
 _INTERRUPTED = 130
+# Variables with which the threads and the settings configure the processes.
+_OWN_VARIABLES = ("OMP_NUM_THREADS", "GLIBC_TUNABLES")
 _SHORT = {"tensorflow": "tf", "onnxruntime": "ort"}
 
 
@@ -66,8 +68,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     unknown = set(options.peers.split(",")) - {*PEERS, ""}
     if unknown:
         parser.error(f"--peers={','.join(sorted(unknown))}: unknown peer; accepted: {', '.join(PEERS)}")
-    if any("=" not in item for item in options.env):
-        parser.error("--env: write NAME=VALUE")
+    for item in options.env:
+        if "=" not in item:
+            parser.error("--env: write NAME=VALUE")
+        if item.partition("=")[0] in _OWN_VARIABLES:
+            parser.error(f"--env={item}: the comparison sets this variable; --threads and the settings choose its value")
+    if options.out and not os.access(options.out.parent, os.W_OK):
+        parser.error(f"--out={options.out}: {options.out.parent} is not a writable folder")
     if options.rounds < 1:
         parser.error(f"--rounds={options.rounds}: at least 1 is accepted")
     return options
@@ -164,8 +171,11 @@ class Sitting:
                                        for (side, name), reason in self.skipped.items()]},
                           indent=1)
         part = self._out.with_name(f"{self._out.name}.part")
-        part.write_text(text)
-        part.replace(self._out)
+        try:
+            part.write_text(text)
+            part.replace(self._out)
+        except OSError as error:
+            print(f"cannot write {self._out}: {error.strerror}; the comparison goes on", file=sys.stderr, flush=True)
 
     def text(self) -> str:
         work = self.work

@@ -232,6 +232,16 @@ class CompareTest(unittest.TestCase):
         self.assertEqual([row["side"] for row in out["compared"]], ["ours", "torch", "tensorflow"])
         self.assertEqual([len(row["runs"]) for row in out["compared"]], [2, 2, 2])
 
+    def test_refuses_before_measuring_what_it_cannot_do(self):
+        for flag, reason in (("--env=OMP_NUM_THREADS=1", "the comparison sets this variable"),
+                             ("--env=GLIBC_TUNABLES=x", "the comparison sets this variable"),
+                             ("--env=NAME", "write NAME=VALUE"),
+                             ("--out=/nonexistent/x.json", "/nonexistent is not a writable folder")):
+            stderr = io.StringIO()
+            with contextlib.redirect_stderr(stderr), self.assertRaises(SystemExit):
+                compare.parse([flag])
+            self.assertIn(reason, stderr.getvalue())
+
     def test_keeps_the_requested_settings(self):
         fake = _Fake(self._RATES)
         self.sitting(fake, "--rounds=1", "--keep=best_peer")

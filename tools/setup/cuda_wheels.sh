@@ -18,7 +18,8 @@ target=x86_64-linux
 cache_entry() {
   entry_version=$(sed -n 's/^nvidia-cuda-nvcc==\([0-9.]*\) .*/\1/p' "$list")
   entry_hash=$(read_list "$list" | sha256sum | cut -c 1-8)
-  printf '%s/cuda-%s-wheels-%s\n' "$(cache_dir)" "$entry_version" "$entry_hash"
+  entry_cache=$(cache_dir) || return
+  printf '%s/cuda-%s-wheels-%s\n' "$entry_cache" "$entry_version" "$entry_hash"
 }
 
 is_usable() {

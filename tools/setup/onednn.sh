@@ -72,7 +72,8 @@ cache_entry() {
     wheel) set -- "$wheel_version" "$wheel_release" ;;
   esac
   entry_hash=$(printf '%s\n' "$way" "$(uname -m)" "$entry_system" "$@" | sha256sum | cut -c 1-8)
-  printf '%s/onednn-%s-%s-%s\n' "$(cache_dir)" "$1" "$way" "$entry_hash"
+  entry_cache=$(cache_dir) || return
+  printf '%s/onednn-%s-%s-%s\n' "$entry_cache" "$1" "$way" "$entry_hash"
 }
 
 find_cached() { is_usable "$entry" && printf '%s\n' "$entry"; }

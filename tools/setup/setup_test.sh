@@ -103,6 +103,10 @@ expect "oneDNN 2 and SYCL builds are passed over" 0 "$scratch/three" sh "$onednn
 expect "an unknown way is refused" 2 "unknown value; accepted: source, wheel" \
   env BENCH_ONEDNN=magic sh "$onednn" find
 expect "a chosen way leaves installed ones aside" 1 "" env BENCH_ONEDNN=source sh "$onednn" find
+for script in onednn cuda_wheels; do
+  expect "without a folder for the cache, $script says so and ends" 2 "cannot choose a cache folder: set BENCH_CACHE_DIR or HOME" \
+    env -u BENCH_CACHE_DIR -u XDG_CACHE_HOME -u HOME sh "$root/tools/setup/$script.sh" packages
+done
 expect "building from source names its packages" 0 "libspdlog-dev" \
   env BENCH_ONEDNN=source sh "$onednn" packages
 

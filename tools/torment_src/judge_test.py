@@ -156,7 +156,7 @@ class JudgeTest(JudgeTestCase):
                      "group: 01a20edd-822f-7ac4-94c7-ba7c988ff74a",
                      "planned memory of 2 devices: per tower activations 88.4 KiB",
                      "tower 0: input 0.0 % of the step time, computing 84.2 %, exposed communication "
-                     "1.0 % (0.2 % for slower towers), update 14.8 %, host 0.0 %"):
+                     "1.0 % (0.2 % waiting for slower towers), update 14.8 %, host 0.0 %"):
             self.assertEqual(self.kinds(f"{_RUN}; echo '{line}' >&2"), [], line)
 
     def test_reports_of_sanitizers(self):

@@ -92,7 +92,7 @@ TEST(MakeTfrecords, WarnsOfWhatItSkips) {
   test::write_file(source.file("loose.JPG"), "no class");
   const Result result = run({"--output_dir=" + output.path().string(), source.path()});
   ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("': skipped 1 JPEG in no class folder"));
+  EXPECT_THAT(result.err, HasSubstr("': skipped 1 JPEG outside class folders"));
   EXPECT_THAT(result.err, HasSubstr("/cats': skipped 1 file that is not JPEG (.jpg, .jpeg)"));
   EXPECT_THAT(result.err,
               HasSubstr("/empty' contains no JPEGs (.jpg, .jpeg), so it is not a class"));
@@ -216,6 +216,20 @@ TEST(MakeTfrecords, RewritesShardsAsSeekableOnesWithTheSameImages) {
       EXPECT_GE(images.seekable, 9);
     }
   }
+}
+
+TEST(MakeTfrecords, RefusesToRewriteTwoShardsIntoOneFile) {
+  const TemporaryFolder source;
+  const TemporaryFolder output;
+  test::write_shards(source, {.shards = 1}, {test::image_example(test::wavy_jpeg({}), 1)});
+  const std::string shard = source.file("train-00000-of-00001");
+  std::filesystem::copy_file(shard, shard + ".gz");
+  const Result result = run({"--from_tfrecords=" + source.path().string(),
+                             "--output_dir=" + output.path().string(), "--seekable"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err,
+              HasSubstr(shard + " and " + shard + ".gz would be written to the same file"));
+  EXPECT_TRUE(names_in(output.path()).empty());
 }
 
 TEST(MakeTfrecords, KeepsTheOtherFeaturesOfRewrittenRecords) {
