@@ -45,8 +45,9 @@ CountedImages counted_images(const InputBatch& batch, std::int64_t images, std::
 void check_finite(const EvaluationScores& scores) {
   for (const report::Score& score : scores.others) {
     if (!std::isfinite(score.value)) {
-      throw LossError(fmt::format("the evaluation's {} is {}: the logits are not all finite",
-                                  score.name, score.value));
+      throw LossError(
+          fmt::format("the evaluation's {} is {}: the logits are too large or not finite",
+                      score.name, score.value));
     }
   }
 }

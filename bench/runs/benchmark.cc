@@ -154,7 +154,9 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
                                    .choice = chosen.choice,
                                    .begin = begin_now(host)},
                                   host);
-  note_slower_than_trial(chosen, run.session.steps, host.streams.err);
+  if (run.status == 0) {
+    note_slower_than_trial(chosen, run.session.steps, host.streams.err);
+  }
   return run.status;
 }
 

@@ -257,7 +257,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   RecordFile& file = begun.file;
   print_closing_notes(settings, measured, streams.err);
   print_gpus(file.record(), streams.err);
-  if (settings.outputs.latency) {
+  if (settings.outputs.latency && measured.attempt.succeeded()) {
     print_latency(session, settings.workload.batch, settings.workload.model->example(),
                   streams.out);
   }

@@ -111,6 +111,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   return {.status = status,
           .session = std::move(measured.session),
           .unit = begun.settings.workload.model->unit(),
+          .units_per_step = begun.settings.workload.units_per_step(),
           .memory = begun.memory,
           .peak_rss = measured.peak_rss};
 }

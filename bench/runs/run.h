@@ -16,6 +16,8 @@ struct RunOutcome {
   int status = 0;
   SessionResult session = {};
   SpeedUnit unit = {};
+  /// Images or tokens per step of all devices.
+  std::int64_t units_per_step = 0;
   PlannedMemory memory = {};
   Captured<std::int64_t> peak_rss = {};
 };

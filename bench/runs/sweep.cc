@@ -22,7 +22,7 @@ std::vector<std::string> row_of(const SweptRun& run) {
   if (session.steps.empty()) {
     row.insert(row.end(), {"-", "-", "-"});
   } else {
-    const std::int64_t per_step = run.batch * run.outcome.unit.per_example;
+    const std::int64_t per_step = run.outcome.units_per_step;
     const double units = static_cast<double>(per_step) * static_cast<double>(session.steps.size());
     constexpr double kMillisecondsPerSecond = 1e3;
     row.push_back(decimal(units / std::chrono::duration<double>(session.wall).count(), 2));

@@ -21,6 +21,7 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 /// A run of four steps that take 10 ms per image plus a fixed time.
 RunOutcome outcome_of(std::int64_t batch) {
   RunOutcome outcome;
+  outcome.units_per_step = batch;
   for (const int extra : {0, 0, 0, 4}) {
     outcome.session.steps.emplace_back(milliseconds(10 * batch + extra));
     outcome.session.wall += outcome.session.steps.back() + milliseconds(1);
@@ -59,6 +60,17 @@ TEST(Sweep, PrintsALinePerBatchInTheOrderGiven) {
             "    8       97.56  1.03    80.00  8.0 MiB  16.0 MiB\n"
             "    2       90.91  3.61    20.00  2.0 MiB   4.0 MiB\n");
   EXPECT_EQ(sweep.err.str(), "batch 8, run 1 of 2\nbatch 2, run 2 of 2\n");
+}
+
+TEST(Sweep, CountsTheImagesOfAllDevices) {
+  Sweep sweep;
+  sweep.run = [](std::int64_t batch) {
+    RunOutcome outcome = outcome_of(batch);
+    outcome.units_per_step = 2 * batch;
+    return outcome;
+  };
+  sweep({8});
+  EXPECT_THAT(sweep.out.str(), HasSubstr("\n    8      195.12  2.06    80.00"));
 }
 
 TEST(Sweep, GoesOnAfterARunThatFails) {
