@@ -194,8 +194,8 @@ std::string describe_processors(const InputVerdict& verdict, const InputInterval
         work_of(slowest_stage(interval.done)), speed, gain);
   }
   return fmt::format(
-      "the threads of the input were ready, but other programs had the processors; this limits the "
-      "run to {}",
+      "the input threads were ready to run, but other programs used the processors; this limits "
+      "the run to {}",
       speed);
 }
 
@@ -297,9 +297,8 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
       return describe_processors(verdict, interval, gain);
     case InputBound::quota:
       return fmt::format(
-          "the control group's quota of processor time stopped this process for {} of the time of "
-          "{}; "
-          "this limits the run to {}; raise the quota",
+          "the cgroup's CPU quota throttled this process for {} of the time of "
+          "{}; this limits the run to {}; raise the quota",
           percent(throttled_share(interval)), processors_text(interval.processors), speed);
     case InputBound::unclear:
       break;

@@ -34,15 +34,15 @@ std::string_view part_of_input(InputBound bound) {
     case InputBound::storage:
       return "the storage";
     case InputBound::processors:
-      return "processors that other programs have";
+      return "other programs use the processors";
     case InputBound::quota:
-      return "the control group's quota of processor time";
+      return "the cgroup's CPU quota";
     case InputBound::device:
     case InputBound::copy:
     case InputBound::unclear:
       break;
   }
-  return "not clear which part of it";
+  return "which part is unclear";
 }
 
 }  // namespace

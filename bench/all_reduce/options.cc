@@ -96,11 +96,10 @@ constexpr std::array kOptions = {
            .value = "FROM:TO:FACTOR",
            .fallback = "1K:256M:4",
            .meaning = "without --model: bytes per tower, one size or a range"},
-    Option{
-        .name = "num_gpus",
-        .value = "N",
-        .fallback = "2",
-        .meaning = "number of towers; with a launcher of several processes: of each, by default 1"},
+    Option{.name = "num_gpus",
+           .value = "N",
+           .fallback = "2",
+           .meaning = "number of towers per process; with several processes, the default is 1"},
     Option{.name = "device",
            .value = "TYPE",
            .fallback = "cpu",
@@ -231,9 +230,8 @@ AllReduceOptions read_options(std::span<const std::string> words, int processes)
 }
 
 void print_usage(std::ostream& out) {
-  out << "bench_all_reduce: times the all-reduce of gradients between towers, of one host or, "
-         "started "
-         "by mpirun or srun, of several.\n\n"
+  out << "bench_all_reduce: times the all-reduce of gradients between towers on one host or, if "
+         "started by mpirun or srun, on several hosts.\n\n"
          "Usage: bench_all_reduce [--model=resnet50 | --sizes=1K:256M:4] [OPTION]...\n\n";
   print_options(out, kOptions);
 }

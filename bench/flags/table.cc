@@ -207,7 +207,7 @@ std::string describe_accepted(const FlagRow& row) {
     case FlagType::kDouble:
       return bounded("a number", accepted);
     case FlagType::kString:
-      return accepted.not_empty ? "a non-empty text" : "a text";
+      return accepted.not_empty ? "a non-empty string" : "a string";
     case FlagType::kList:
       return "a comma-separated list";
   }

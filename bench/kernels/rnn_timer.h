@@ -27,8 +27,8 @@ class RnnTimer {
 
   /// The plan's steps of a phase.
   [[nodiscard]] std::span<const Step> steps(RnnPhase phase) const;
-  /// The multiply-adds of the layer, whichever form computes it. Those of the backward are twice as
-  /// many as those of the forward.
+  /// The multiply-adds of the layer, whichever form computes it. Those of the backward pass are
+  /// twice as many as those of the forward.
   [[nodiscard]] std::int64_t multiply_adds(RnnPhase phase) const;
   /// The memory of the plan.
   [[nodiscard]] std::size_t memory_bytes() const;

@@ -28,8 +28,8 @@ void print_shares(std::ostream& out, std::span<const StepTimes> towers,
     const StepTimes& each = towers[tower];
     out << stderr_line::tower
         << fmt::format(
-               "{}: input {} of the step time, computing {}, exposed communication {} ({} for "
-               "slower towers), update {}, host {}\n",
+               "{}: input {} of the step time, computing {}, exposed communication {} ({} waiting "
+               "for slower towers), update {}, host {}\n",
                tower, share(each.input), share(each.computing), share(each.exposed_communication),
                share(each.waiting), share(each.updating), share(each.host));
   }

@@ -156,7 +156,7 @@ std::string unless_statistics_are_given(const Asked& asked) {
 }
 
 std::string if_steps_end_finished(const Asked& asked) {
-  return fmt::format("with --device={}, which finishes its work in each step",
+  return fmt::format("with --device={}, which runs synchronously",
                      name_of(asked.settings.execution.device));
 }
 

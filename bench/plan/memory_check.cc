@@ -331,9 +331,10 @@ void check_variables_memory(const RunSettings& settings, const Captured<MemoryLi
   if (fits(bytes, limit)) {
     return;
   }
-  const std::string images = workload.model->reads_images()
-                                 ? fmt::format("images of {} pixels and ", workload.image_size)
-                                 : "";
+  const std::string images =
+      workload.model->reads_images()
+          ? fmt::format("images of {0} x {0} pixels and ", workload.image_size)
+          : "";
   throw UsageError(fmt::format(
       "--model={} with {}{} classes needs {} for its variables alone, but only {} is available "
       "({})",

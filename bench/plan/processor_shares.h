@@ -30,7 +30,7 @@ struct ProcessorShare {
 /// The number of threads each tower gets if there are enough processors.
 int threads_per_tower(const Topology& topology, const ShareRequest& request);
 
-/// Returns the processor numbers of each tower; all towers have equally many. Each tower gets a
+/// Returns the processor numbers of each tower; all towers have the same number. Each tower gets a
 /// separate set of cores while there are enough, in the order of the machine's memory and caches.
 /// With `within_nodes`, distributes towers over the nodes in proportion to their processors. Throws
 /// UsageError if there are too few.

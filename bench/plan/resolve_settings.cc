@@ -116,7 +116,7 @@ void check_flags_of_number_model(const Flags& flags, const Model& model, bool ev
   }
   if (flags.stop_at_top_1_accuracy && model.metric() != ModelMetric::average_precision) {
     throw UsageError(fmt::format(
-        "--stop_at_top_1_accuracy: the evaluation of {} finds no accuracy; omit this flag",
+        "--stop_at_top_1_accuracy: the evaluation of {} computes no accuracy; omit this flag",
         model.name));
   }
 }
@@ -407,10 +407,10 @@ RunSettings resolve_settings(const ParseResult& parsed, const ProcessPlace& plac
   workload.image_size = flags.image_size.value_or(workload.model->image_size);
   constexpr std::int64_t kOfficialSide = 256;
   if (flags.input_preprocessor == "official_models_imagenet" && evaluates &&
-      workload.image_size > kOfficialSide) {
+      workload.dataset->name == kDefaultDataset && workload.image_size > kOfficialSide) {
     throw UsageError(fmt::format(
-        "--input_preprocessor=official_models_imagenet evaluates at most {} pixels of a side, but "
-        "--model={} has {}; give a smaller --image_size",
+        "--input_preprocessor=official_models_imagenet evaluates images of at most {} pixels per "
+        "side, but --model={} uses {}; give a smaller --image_size",
         kOfficialSide, workload.model->name, workload.image_size));
   }
   workload.num_classes =

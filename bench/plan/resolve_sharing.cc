@@ -22,7 +22,7 @@ AllReduceOffer offer_of(const RunSettings& settings) {
           .processes = settings.workload.processes > 1};
 }
 
-std::string nccl_notice() { return fmt::format("NCCL {} adds the gradients", nccl_version()); }
+std::string nccl_notice() { return fmt::format("NCCL {} reduces the gradients", nccl_version()); }
 
 /// Handles a request for NCCL: throws UsageError if it cannot add the gradients.
 void check_nccl(RunSettings& settings) {
@@ -56,10 +56,10 @@ void try_nccl(RunSettings& settings) {
   }
   try {
     settings.notices.push_back(
-        fmt::format("NCCL {} adds the gradients of one GPU", nccl_version()));
+        fmt::format("NCCL {} reduces the gradients of one GPU", nccl_version()));
   } catch (const UsageError& error) {
     settings.notices.push_back(
-        fmt::format("the gradients of one GPU are not added: {}", error.what()));
+        fmt::format("the gradients of one GPU are not reduced: {}", error.what()));
     settings.execution.sharing.sums.spec.clear();
   }
 }
@@ -72,14 +72,15 @@ void choose_nccl(RunSettings& settings) {
   }
   if (settings.execution.gpu.virtual_towers) {
     settings.notices.emplace_back(
-        "gradients are added in host memory: NCCL supports one tower per GPU");
+        "gradients are reduced in host memory: NCCL supports one tower per GPU");
     return;
   }
   try {
     settings.notices.push_back(nccl_notice());
     settings.execution.sharing.sums.spec = {{.algorithm = "nccl"}};
   } catch (const UsageError& error) {
-    settings.notices.push_back(fmt::format("gradients are added in host memory: {}", error.what()));
+    settings.notices.push_back(
+        fmt::format("gradients are reduced in host memory: {}", error.what()));
   }
 }
 
@@ -115,7 +116,7 @@ void check_sums(RunSettings& settings, const Flags& flags) {
     return;
   }
   settings.notices.emplace_back(
-      "gradients are added in f32; tf_cnn_benchmarks sends them in 16 bits by default "
+      "gradients are reduced in f32; tf_cnn_benchmarks sends them in 16 bits by default "
       "(--compact_gradient_transfer)");
 }
 

@@ -19,8 +19,8 @@ std::vector<std::string> rounding_notices(const RunSettings& settings) {
   if (workload.tf32 && settings.execution.device == RunDevice::gpu &&
       workload.dtype == DType::f32 && !workload.choose_half) {
     notices.emplace_back(
-        "--use_tf32: convolutions and products in f32 round their inputs to TF32 (10 bits of "
-        "fraction) if the card supports it");
+        "--use_tf32: f32 convolutions and matrix products round their inputs to TF32 (10-bit "
+        "mantissa) if the card supports it");
   }
   return notices;
 }

@@ -42,7 +42,7 @@ std::vector<std::string> RunTensorFiles::notices() const {
     notices.front() += fmt::format("; {} of its tensors are not used", plan_.extra);
   }
   if (plan_.misshapen > 0) {
-    notices.push_back(fmt::format("--{}: skipped because shape or type differ: {}",
+    notices.push_back(fmt::format("--{}: skipped because shape or type differs: {}",
                                   settings_.workload.init_flag == "init_from"
                                       ? "init_from_partial"
                                       : settings_.workload.init_flag,

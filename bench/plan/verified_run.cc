@@ -13,11 +13,11 @@ std::string difference_to_stored(const Workload& workload) {
   const Model& model = *workload.model;
   const std::int64_t classes = own_classes(model, *workload.dataset);
   if (workload.image_size != model.image_size) {
-    return fmt::format("the images are {} wide, the model's own {}", workload.image_size,
+    return fmt::format("the image size is {}, not the model's default of {}", workload.image_size,
                        model.image_size);
   }
   if (workload.num_classes != classes) {
-    return fmt::format("the network has {} classes, the model's own {}", workload.num_classes,
+    return fmt::format("the network has {} classes, not the default of {}", workload.num_classes,
                        classes);
   }
   if (!workload.training()) {

@@ -39,13 +39,13 @@ std::vector<std::string> violations_before(const results::Source& source,
 std::vector<std::string> violations_after(const results::Record& record) {
   std::vector<std::string> found = record.quality.warnings;
   if (const double busy = results::busy_processors(record); busy > results::kToleratedProcessors) {
-    found.push_back(fmt::format("other programs used the time of {:g} processors", busy));
+    found.push_back(fmt::format("other programs kept {:g} processors busy", busy));
   }
   if (record.load.steal_share.value_or(0) > results::kToleratedSteal) {
     found.emplace_back("the hypervisor gave processor time to other machines (steal)");
   }
   if (record.load.throttling.periods.value_or(0) > 0) {
-    found.emplace_back("its cgroup stopped it, because it used up its processor time");
+    found.emplace_back("its cgroup throttled it, because it used up its CPU quota");
   }
   if (record.quality.verdict.known() &&
       record.quality.verdict.value() == results::Verdict::kInvalid) {

@@ -167,7 +167,8 @@ void warn_of_unsteady(const std::vector<results::BatchTrial>& tried) {
       tried.begin(), tried.end(), [](const auto& a, const auto& b) { return a.spread < b.spread; });
   if (most != tried.end() && most->spread > kUnsteady) {
     LOG(WARNING) << fmt::format(
-        "warning: the steps of batch {} differed by {:.1f} %, so another search may choose another "
+        "warning: the step times of batch {} varied by {:.1f} %, so a new search may choose "
+        "another "
         "batch. Stop other programs and repeat the search.",
         most->batch, 100 * most->spread);
   }

@@ -45,7 +45,7 @@ Checkpointing::Checkpointing(const RunSettings& settings, const results::RunFlag
     } catch (const DataError& error) {
       throw DataError(fmt::format(
           "{}; remove the file to {}", error.what(),
-          files.size() > 1 ? "continue from the one before" : "begin the training again"));
+          files.size() > 1 ? "continue from the previous one" : "restart the training"));
     }
   }
 }
@@ -167,7 +167,7 @@ void Checkpointing::between_steps(Towers& towers, const TrainingProgress& progre
   try {
     write(towers, progress);
   } catch (const WriteError& error) {
-    LOG(WARNING) << "warning: " << error.what() << "; training goes on";
+    LOG(WARNING) << "warning: " << error.what() << "; training continues";
   }
   last_time_ = clock_.now();
 }

@@ -93,7 +93,7 @@ void warn_of_signal(std::ostream& err, int signal) {
       << (name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name))
       << " and left no record";
   if (signal == SIGKILL) {
-    err << "; if nobody sent the signal, the system had no memory left (see dmesg)";
+    err << "; if nobody sent the signal, the system probably ran out of memory (see dmesg)";
   }
   err << "\n" << std::flush;
 }

@@ -60,10 +60,10 @@ void choose_kernels(RunSettings& settings, const Graph& graph, Device& device,
     LOG(INFO) << "note: " << printable(notice);
   }
   if (tuned.kept) {
-    LOG(INFO) << "note: the kernels were chosen by the times of an earlier run";
+    LOG(INFO) << "note: the kernels were chosen from timings of an earlier run";
   } else if (tuned.counts.timed > 0) {
     const std::chrono::duration<double> taken = host.clock.now() - begin;
-    LOG(INFO) << fmt::format("note: {} kernels were timed in {:.1f} s, to choose between them",
+    LOG(INFO) << fmt::format("note: {} kernels were timed in {:.1f} s to choose between them",
                              tuned.counts.timed, taken.count());
   }
   settings.execution.chosen_by = tuned.kept               ? ChosenBy::kept

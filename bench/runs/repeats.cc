@@ -86,10 +86,10 @@ void print_repeats(std::ostream& out, std::span<const RepeatOutcome> runs, bool 
   if (summary.interval) {
     out << ", " << level << " % interval " << decimals_of(summary.interval->low, 2) << " to "
         << decimals_of(summary.interval->high, 2);
-    if (looked) out << " (at each check of --until_ci, so that all checks together keep 95 %)";
+    if (looked) out << " (used at each check of --until_ci, so that all checks together give 95 %)";
   } else {
     out << ", from " << decimals_of(summary.min, 2) << " to " << decimals_of(summary.max, 2)
-        << " (a " << level << " % interval takes " << (looked ? results::stats::kLooks.front() : 6)
+        << " (a " << level << " % interval needs " << (looked ? results::stats::kLooks.front() : 6)
         << " runs)";
   }
   out << "\n" << std::flush;

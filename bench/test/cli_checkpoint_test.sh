@@ -160,7 +160,7 @@ refused 'model.ckpt-14.safetensors' $base $lenet --train_dir=damaged
 mkdir flipped && cp kept/model.ckpt-14.safetensors flipped
 printf 'x' | dd of=flipped/model.ckpt-14.safetensors bs=1 seek=100000 conv=notrunc 2>"$work/dd.log"
 # shellcheck disable=SC2086
-refused 'its checksum does not match; remove the file to begin the training again' $base $lenet --train_dir=flipped
+refused 'its checksum does not match; remove the file to restart the training' $base $lenet --train_dir=flipped
 sed 's#bench.checkpoint/1#bench.checkpoint/2#' kept/model.ckpt-14.safetensors >newer/model.ckpt-14.safetensors
 # shellcheck disable=SC2086
 refused 'but this version of bench reads bench.checkpoint/1' $base $lenet --train_dir=newer
@@ -201,7 +201,7 @@ case_name='a full disk'
 (ulimit -f 100 && exec "$bench" $base $lenet --num_batches=4 --train_dir=full --save_model_steps=2) >"$out" 2>"$err"
 status=$?
 [ $status -eq 74 ] || fail "exit status $status, not 74"
-says "$err" 'training goes on'
+says "$err" 'training continues'
 says "$out" 'total images/sec'
 [ -z "$(find full -name 'model*' -o -name '*.tmp')" ] || fail "left: $(ls -a full)"
 finish

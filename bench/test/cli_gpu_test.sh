@@ -197,7 +197,7 @@ agree "$work/prologue_false.json" "$work/statistics_true.json" 1e-3
 agree "$work/prologue_false.json" "$work/statistics_false.json" 1e-3
 # shellcheck disable=SC2086
 run 0 $resnet20 --dump=graph,plan
-says "$out" 'behind batch norm'
+says "$out" 'after batch norm'
 says "$out" '+prologue+statistics+cuda'
 says "$out" '+prologue '
 # shellcheck disable=SC2086
@@ -212,7 +212,7 @@ for unlike in --data_format=NCHW --dtype=bf16 --dtype=f32 --conv_statistics=fals
   # shellcheck disable=SC2086
   run 0 $resnet20 --dump=graph,plan $unlike
   lacks "$out" '+prologue'
-  lacks "$out" 'behind batch norm'
+  lacks "$out" 'after batch norm'
 done
 # Filter gradients of such a deep network mostly cancel out, but rounding errors before the sum do not.
 # shellcheck disable=SC2086
@@ -291,22 +291,22 @@ LD_LIBRARY_PATH=$library_path
 rm -rf "$BENCH_CACHE_DIR"
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --result_file="$work/timed.json"
-says "$err" ' s, to choose between them'
+says "$err" ' s to choose between them'
 record_holds "r['choices']['by'] == 'timed' and r['flags']['execution']['autotune'] == 'quick'" "$work/timed.json"
 set -- "$BENCH_CACHE_DIR"/tuning/*.json
 timed_file=$1
 if [ "$#" -ne 1 ] || [ ! -f "$timed_file" ]; then fail "not one file of timed choices"; fi
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --result_file="$work/kept.json"
-says "$err" 'note: the kernels were chosen by the times of an earlier run'
-lacks "$err" ' s, to choose between them'
+says "$err" 'note: the kernels were chosen from timings of an earlier run'
+lacks "$err" ' s to choose between them'
 record_holds "r['choices']['by'] == 'kept'" "$work/kept.json"
 record_holds "r['choices']['nodes'] == json.load(open('$work/timed.json'))['choices']['nodes']" "$work/kept.json"
 echo "{" >"$timed_file"
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu
 says "$err" "note: kernels are timed again: $timed_file does not contain choices"
-says "$err" ' s, to choose between them'
+says "$err" ' s to choose between them'
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --choices_file="$work/timed.json" --result_file="$work/pinned.json"
 lacks "$err" 'were timed'
@@ -331,14 +331,14 @@ refused 'the chosen kernel, emulated:inplace, is not deterministic' $quick --dev
 refused 'did you mean --choices_file?' $quick --device=gpu --replay_choices="$work/timed.json"
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --use_tf32
-says "$err" 'note: --use_tf32: convolutions and products in f32 round their inputs to TF32'
+says "$err" 'note: --use_tf32: f32 convolutions and matrix products round their inputs to TF32'
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --autotune=off
 lacks "$err" 'TF32'
 lacks "$err" 'were timed'
 # shellcheck disable=SC2086
 run 0 $quick --device=gpu --autotune=full --deterministic
-says "$err" ' s, to choose between them'
+says "$err" ' s to choose between them'
 
 # --- one that is too old ---------------------------------------------------------------------------
 

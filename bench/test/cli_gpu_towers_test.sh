@@ -54,7 +54,7 @@ under 2 $lenet --virtual_gpus=2 --variable_update=independent
 lacks "$err" 'note: steps are '
 run 0 --model=resnet20 --data_name=cifar10 --batch_size=2 --num_warmup_batches=1 --num_batches=1 --device=gpu \
   --autotune=off --virtual_gpus=2 --variable_update=replicated
-says "$err" 'note: gradients are added in host memory: NCCL supports one tower per GPU'
+says "$err" 'note: gradients are reduced in host memory: NCCL supports one tower per GPU'
 says "$err" 'fingerprint: matches the reference'
 
 # --- a dataset, whose batches are brought while the step before is worked on ------------------------------
@@ -72,7 +72,7 @@ done
 
 # shellcheck disable=SC2086
 same_bits $lenet --num_gpus=2 --variable_update=replicated
-says "$err" 'note: NCCL 2.28.9 adds the gradients'
+says "$err" 'note: NCCL 2.28.9 reduces the gradients'
 says "$out" 'AllReduce:   nccl'
 record_holds "r['choices']['reduced_on'] == 'nccl'" "$work/2.json"
 lacks "$err" 'note: steps are '
@@ -106,7 +106,7 @@ run_start=$(date +%s)
 # shellcheck disable=SC2086
 under 2 $lenet --variable_update=replicated --all_reduce_spec=nccl --cuda_graph=on
 step_limit=$((2 * ($(date +%s) - run_start + 1)))
-says "$err" 'note: NCCL 2.28.9 adds the gradients of one GPU'
+says "$err" 'note: NCCL 2.28.9 reduces the gradients of one GPU'
 cmp -s "$work/1.safetensors" "$work/2.safetensors" || fail 'NCCL with one rank leaves other variables'
 
 # A failure ends the run soon and reports its cause; the preceding steps are kept. The time limit of a step is twice the
@@ -149,9 +149,9 @@ refused '--all_reduce_spec=nccl: cannot open NCCL: ' $lenet --num_gpus=2 --varia
   --all_reduce_spec=nccl
 # shellcheck disable=SC2086
 run 0 $lenet --num_gpus=2 --variable_update=replicated
-says "$err" 'note: gradients are added in host memory: cannot open NCCL: '
+says "$err" 'note: gradients are reduced in host memory: cannot open NCCL: '
 # shellcheck disable=SC2086
 run 0 $lenet --variable_update=replicated --all_reduce_spec=nccl
-says "$err" 'note: the gradients of one GPU are not added: cannot open NCCL: '
+says "$err" 'note: the gradients of one GPU are not reduced: cannot open NCCL: '
 
 finish

@@ -254,7 +254,7 @@ refused 'fc.weight has shape 10x512, not 11x512' $tiny --num_classes=11 --init_f
 # shellcheck disable=SC2086
 run 0 $tiny --num_classes=11 --num_batches=1 --init_from="$work/saved" --init_from_partial
 says "$err" '6 of 8 variables are initialized from '
-says "$err" 'skipped because shape or type differ: fc.weight has shape 10x512, not 11x512, fc.bias has shape 10, not 11'
+says "$err" 'skipped because shape or type differs: fc.weight has shape 10x512, not 11x512, fc.bias has shape 10, not 11'
 refused 'The file lacks fc1.weight' --model=trivial --init_from="$work/saved"
 refused 'No such file' --model=lenet --init_from="$work/absent"
 refused 'begin with' --model=lenet --init_from="$work/good/train-00000-of-00001"

@@ -71,7 +71,7 @@ losses() { sed -n 's/^[0-9]*\timages.*\t//p' "$out"; }
 half='--dtype=f16 --fp16_enable_auto_loss_scale --fp16_inc_loss_scale_every_n=1 --display_every=1'
 # shellcheck disable=SC2086
 run 0 $towers --num_gpus=2 $half --variable_update=replicated --result_file="$work/half.json"
-says "$err" 'note: gradients are added in f32; tf_cnn_benchmarks sends them in 16 bits by default'
+says "$err" 'note: gradients are reduced in f32; tf_cnn_benchmarks sends them in 16 bits by default'
 record_holds "r['flags']['workload']['compact_gradient_transfer'] is False" "$work/half.json"
 replicated=$(losses)
 [ -n "$replicated" ] || fail 'no losses'

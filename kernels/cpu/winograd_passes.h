@@ -42,7 +42,7 @@ std::int64_t tiles_of(const WinogradShape& shape);
 struct WinogradGroup {
   std::int64_t first = 0;
   std::int64_t count = 0;
-  /// The most tiles.
+  /// The maximum number of tiles.
   std::int64_t capacity = 0;
   /// Floats of a tile at one point, in `input` and in `products`.
   std::int64_t row = 0;
@@ -65,7 +65,7 @@ struct WinogradFilterBlocks {
 struct WinogradChunk {
   std::int64_t first = 0;
   std::int64_t count = 0;
-  /// The most tiles.
+  /// The maximum number of tiles.
   std::int64_t capacity = 0;
   /// Floats of a tile at one point, in `input` and in `gradient`.
   std::int64_t in_row = 0;

@@ -44,10 +44,10 @@ struct RnnLayer {
 };
 
 /// oneDNN's primitive for the layer, with weights in the layout that oneDNN prefers. Empty if
-/// oneDNN cannot run the layer. If `training`, it writes a workspace for the backward.
+/// oneDNN cannot run the layer. If `training`, it writes a workspace for the backward pass.
 dnnl::primitive_desc_base rnn_forward_primitive(const Context& context, const RnnLayer& layer,
                                                 bool training);
-/// Its backward, with gradients in f32.
+/// Its backward pass, with gradients in f32.
 dnnl::primitive_desc_base rnn_backward_primitive(const Context& context, const RnnLayer& layer);
 
 }  // namespace bench::onednn

@@ -24,7 +24,7 @@ struct LabelledImageSize {
   float width = 0;
 };
 
-/// The most objects of an image, as in tf_cnn_benchmarks.
+/// The maximum number of objects of an image, as in tf_cnn_benchmarks.
 inline constexpr std::int64_t kMostObjects = 200;
 
 /// What the evaluation of a network that finds objects reads besides the images: kMostObjects times

@@ -397,7 +397,7 @@ std::ostream& operator<<(std::ostream& out, const Conv2dAttributes& attributes) 
         << *attributes.batch_norm;
   }
   if (attributes.prologue) {
-    out << " behind batch norm " << *attributes.prologue;
+    out << " after batch norm " << *attributes.prologue;
   }
   return out;
 }
@@ -410,7 +410,7 @@ std::ostream& operator<<(std::ostream& out, const Conv2dBackwardWeightsAttribute
   out << attributes.window << " groups " << attributes.groups << " to " << attributes.weights
       << (attributes.bias ? "+bias" : "");
   if (attributes.prologue) {
-    out << " behind batch norm " << *attributes.prologue;
+    out << " after batch norm " << *attributes.prologue;
   }
   return out;
 }

@@ -8,14 +8,14 @@ namespace bench {
 
 struct PoolAttributes {
   Window window = {};
-  /// Extents of the pooled input, which the backward restores.
+  /// Extents of the pooled input, which the backward pass restores.
   Shape input = {};
   bool operator==(const PoolAttributes&) const = default;
 };
 std::ostream& operator<<(std::ostream& out, const PoolAttributes& attributes);
 
 /// (x) -> (y, indices): the largest element of each window; padding never wins. `indices` is opaque
-/// and says to the backward which element won; among equals the first in row order.
+/// and shows the backward pass which element won: among equals, the first in row order.
 extern const OpDef kMaxPool;
 /// (dy, indices) -> dx.
 extern const OpDef kMaxPoolBackward;

@@ -58,7 +58,7 @@ std::ostream& operator<<(std::ostream& out, const RnnAttributes& attributes);
 ///
 /// y has the states of all steps. The second direction begins with the last step, and its states
 /// follow those of the first. The initial states h and c are 0. From step lengths[n] on, y is 0 for
-/// sequence n and its state does not change. `workspace` is opaque and for the backward only.
+/// sequence n and its state does not change. `workspace` is opaque and for the backward pass only.
 extern const OpDef kRnn;
 /// (dy, the inputs of the forward, y, workspace) -> (dx, dw_x, dw_h, db_x, [db_h]); the attributes
 /// are the forward's.

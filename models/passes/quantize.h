@@ -48,9 +48,9 @@ struct QuantizedGraph {
 /// - everything else computes in f32 between a dequantize and a quantize.
 ///
 /// A value is u8 if an activation makes it non-negative, else s8. Values that join in a concat or
-/// pass through a pooling share one scale. In f32 stay: curved activations (silu, sigmoid, ...),
-/// the network's outputs, and convolutions over a single pixel (squeeze and excite). The latter
-/// cost nothing and scale every pixel. Throws InternalError for a value without a range.
+/// pass through pooling share one scale. These stay in f32: smooth activations (silu, sigmoid,
+/// ...), the network's outputs, and convolutions over a single pixel (squeeze and excite). The
+/// latter cost nothing and scale every pixel. Throws InternalError for a value without a range.
 QuantizedGraph quantize(const Graph& graph, const Ranges& ranges, const SupportQuery& supports);
 
 }  // namespace bench

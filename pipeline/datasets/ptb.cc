@@ -86,7 +86,7 @@ std::vector<std::int32_t> numbers_of(std::string_view text, const Vocabulary& vo
     found = found == vocabulary.end() ? unknown : found;
     if (found == vocabulary.end()) {
       throw DataError(
-          fmt::format("{}, line {}: '{}' is not in ptb.train.txt; replace rare words there by {}",
+          fmt::format("{}, line {}: '{}' is not in ptb.train.txt; replace rare words there with {}",
                       printable(path), line, printable(word), kUnknown));
     }
     numbers.push_back(found->second);

@@ -56,8 +56,9 @@ std::vector<TfRecordPlace> parse_record_index(std::string_view index, std::uint6
                       records.size() + 1));
     }
     if (place->offset != end) {
-      throw DataError(fmt::format("line {}: the record begins at {}, but the one before ends at {}",
-                                  records.size() + 1, place->offset, end));
+      throw DataError(
+          fmt::format("line {}: the record begins at {}, but the previous one ends at {}",
+                      records.size() + 1, place->offset, end));
     }
     if (place->bytes < kSmallestRecord || place->bytes > file_bytes - end) {
       throw DataError(fmt::format(

@@ -94,7 +94,7 @@ TEST(InputBound, IsTheProcessorsIfReadyThreadsGetNone) {
   interval.done.preparing.processor = milliseconds(12000);
   interval.done.preparing.delayed = milliseconds(8000);
   EXPECT_EQ(bound_of(interval), InputBound::processors);
-  EXPECT_THAT(sentence_of(interval), HasSubstr("other programs had the processors"));
+  EXPECT_THAT(sentence_of(interval), HasSubstr("other programs used the processors"));
   interval.processors = 1;
   EXPECT_EQ(bound_of(interval), InputBound::decode) << "the input itself has the processor";
   interval = slow_reading();
@@ -198,10 +198,9 @@ TEST(InputBound, IsTheQuotaIfThatStopsTheProcess) {
   EXPECT_NE(judge_input(interval).bound, InputBound::quota);
   interval.throttled = milliseconds(10000);
   EXPECT_EQ(judge_input(interval).bound, InputBound::quota);
-  EXPECT_EQ(
-      describe(judge_input(interval), interval),
-      "the control group's quota of processor time stopped this process for 25 % of the time of 4 "
-      "processors; this limits the run to 10.0 images/sec; raise the quota");
+  EXPECT_EQ(describe(judge_input(interval), interval),
+            "the cgroup's CPU quota throttled this process for 25 % of the time of 4 "
+            "processors; this limits the run to 10.0 images/sec; raise the quota");
 }
 
 }  // namespace

@@ -163,7 +163,7 @@ TEST_F(PtbInput, RefusesWhatItCannotUse) {
   write("ptb.valid.txt", "a b\nb z\n");
   EXPECT_EQ(message.operator()<DataError>(false),
             path("ptb.valid.txt") +
-                ", line 2: 'z' is not in ptb.train.txt; replace rare words there by <unk>");
+                ", line 2: 'z' is not in ptb.train.txt; replace rare words there with <unk>");
   write("ptb.train.txt", "a b c d e f g h i j\n");
   EXPECT_EQ(message.operator()<UsageError>(true),
             path("ptb.train.txt") +

@@ -34,7 +34,7 @@ TEST(RecordIndex, IsRefusedUnlessItCoversTheFile) {
       {"0 20\n20 16\n", "its records end at 36, but the shard has 64 bytes"},
       {"0 20\n20 16\n36 29\n",
        "line 3: the record has 29 bytes, but the smallest possible has 16, and 28 are left"},
-      {"0 20\n21 16\n", "line 2: the record begins at 21, but the one before ends at 20"},
+      {"0 20\n21 16\n", "line 2: the record begins at 21, but the previous one ends at 20"},
       {"0 20\n20 15\n", "line 2: the record has 15 bytes"},
       {"0 18446744073709551615\n", "line 1: the record has 18446744073709551615 bytes"},
       {"0 20\n\n", "line 2: an offset and a size in bytes are required"},

@@ -84,8 +84,8 @@ void warn_of_quota(std::vector<std::string>& out, const std::optional<CpuQuota>&
                    const ProcessorUse& use) {
   if (!quota || quota->processors >= use.processors) return;
   out.push_back(fmt::format(
-      "the cgroup grants the time of {:.2f} processors ({}), and this run uses {}. The kernel will "
-      "stop the run in every period. Raise the quota.{}",
+      "the cgroup's CPU quota is {:.2f} processors ({}), but this run uses {}. The kernel will "
+      "throttle it in every period. Raise the quota.{}",
       quota->processors, quota->file, use.processors, fewer_threads(quota->processors, use)));
 }
 

@@ -173,7 +173,7 @@ void read_csv_cell(const ForeignFile& source, const std::string& where, const st
   } else if (number) {
     record.metric(name, *number);
   } else {
-    bad_source(source, fmt::format("{}: '{}' is not a number; for texts, name the column tag.{}",
+    bad_source(source, fmt::format("{}: '{}' is not a number; for text, name the column tag.{}",
                                    where, cell, name));
   }
 }

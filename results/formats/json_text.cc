@@ -54,7 +54,9 @@ const nlohmann::json& needed_member(const ForeignFile& source, const nlohmann::j
                                     const char* name, const std::string& where,
                                     nlohmann::json::value_t type) {
   using Type = nlohmann::json::value_t;
-  const char* kind = type == Type::object ? "an object" : type == Type::array ? "a list" : "a text";
+  const char* kind = type == Type::object  ? "an object"
+                     : type == Type::array ? "an array"
+                                           : "a string";
   if (!object.is_object()) bad_source(source, fmt::format("{} is not an object", where));
   const auto found = object.find(name);
   if (found == object.end()) bad_source(source, fmt::format("{} needs {} '{}'", where, kind, name));

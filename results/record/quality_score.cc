@@ -62,7 +62,7 @@ void judge_neighbours(const Record& record, Score& score) {
                                kPerCent * record.load.steal_share.value()));
   }
   if (record.load.throttling.periods.value_or(0) > 0) {
-    score.take(15, fmt::format("the control group stopped the run in {} periods",
+    score.take(15, fmt::format("the cgroup throttled the run in {} periods",
                                record.load.throttling.periods.value()));
   }
 }

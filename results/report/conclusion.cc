@@ -130,7 +130,7 @@ Advice advice_of(const ReportData& data, const Lead& speed, const Lead& cost) {
   const std::string cheapest = name_of(data, cost.best);
   const std::string unit = common_unit(data);
   if (!decides(speed) && !decides(cost)) {
-    return {.headline = "These runs cannot tell which system is the best choice",
+    return {.headline = "These runs do not show which system is the best choice",
             .reason =
                 "Measure every workload on every system, at least 6 times, on quiet "
                 "machines."};

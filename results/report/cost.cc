@@ -42,7 +42,7 @@ class CostReader {
   std::string text(const char* name) const {
     const auto found = object_.find(name);
     if (found == object_.end() || !found->is_string() || found->get<std::string>().empty()) {
-      fail(fmt::format("{} needs a non-empty text '{}'", where_, name));
+      fail(fmt::format("{} needs a non-empty string '{}'", where_, name));
     }
     return found->get<std::string>();
   }

@@ -105,7 +105,7 @@ std::string definitions() {
          "every cell has at least 6 undisturbed runs and few others.</li>\n"
          "<li>Probably: the 90% interval excludes 1. Otherwise the page says \"cannot "
          "tell\". "
-         "So it does for a lead below 1%.</li>\n"
+         "The same applies to a lead below 1%.</li>\n"
          "<li>Several workloads count by the geometric mean of their ratios, over the workloads "
          "that all systems ran.</li>\n"
          "<li>Speed X of a run: images, tokens or examples / time from the end of warm-up to the "

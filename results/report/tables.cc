@@ -122,13 +122,12 @@ std::string matrix_table(const ReportData& data) {
 }
 
 std::string intervals_table(const ReportData& data) {
-  HtmlTable table(
-      fmt::format(
-          "Speed: the median, its [95% interval], and the ratio to {} with its "
-          "95% interval. An interval that contains 1 cannot tell. ? means that the runs of one of "
-          "the two were disturbed.",
-          html_text(data.systems.front().name)),
-      with_systems("workload", data));
+  HtmlTable table(fmt::format("Speed: the median, its [95% interval], and the ratio to {} with its "
+                              "95% interval. An interval that contains 1 is inconclusive. ? means "
+                              "that the runs of one of "
+                              "the two were disturbed.",
+                              html_text(data.systems.front().name)),
+                  with_systems("workload", data));
   for (const ReportRow& row : data.rows) {
     std::vector<std::string> cells{row_heading(row, "/s")};
     for (const ReportCell& cell : row.cells) {
@@ -202,10 +201,10 @@ std::string energy_table(const ReportData& data) {
 
 std::string bounds_table(const ReportData& data) {
   HtmlTable table(
-      "GFLOP/s: arithmetic at the median speed. Of the roof: the minimum time of a step / "
+      "GFLOP/s: arithmetic at the median speed. Of the roofline: the minimum time of a step / "
       "its time. In the minimum time, each kernel runs at the machine's measured arithmetic or "
       "memory speed.",
-      {"workload", "system", "GFLOP/s", "of the roof", "limited by"}, {1, 4});
+      {"workload", "system", "GFLOP/s", "of the roofline", "limited by"}, {1, 4});
   for (const ReportRow& row : data.rows) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       const ReportCell& cell = row.cells[i];

@@ -54,7 +54,7 @@ std::vector<std::string> disturbances_of(const json& record) {
     causes.emplace_back("the hypervisor took processor time (steal)");
   }
   if (number_or_0(record, "load.cgroup_throttling.periods") > 0) {
-    causes.emplace_back("the control group stopped the run");
+    causes.emplace_back("the cgroup throttled the run");
   }
   if (step_times_of(record).one_stood_still()) {
     causes.emplace_back("one step took many times the median");

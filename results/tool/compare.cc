@@ -40,11 +40,10 @@ constexpr std::array kCompareOptions = {
         .meaning =
             "group rows by fields of the workload, such as model,dtype; each group has a geomean"},
     Option{.name = "fwer",
-           .meaning = "correct for many rows by Holm instead of Benjamini-Hochberg"},
+           .meaning = "correct for multiple tests by Holm instead of Benjamini-Hochberg"},
     Option{.name = "strict",
            .meaning = "exit with 4 if a row is inconclusive, disturbed or on other hardware"},
-    Option{.name = "trust-disturbed",
-           .meaning = "judge runs that other programs disturbed like others"},
+    Option{.name = "trust-disturbed", .meaning = "judge disturbed runs like undisturbed ones"},
     Option{.name = "run", .meaning = "treat the two operands as commands, and run them in turn"},
     Option{.name = "pairs",
            .letter = 'n',

@@ -114,7 +114,7 @@ void print_html(std::ostream& out, const Tracked& tracked) {
   page.add(
       "charts", "Over time",
       "<p class=\"soft\">Dots are points. Horizontal lines are levels, in a band of the noise. "
-      "Vertical lines are changes. Marks at the bottom are notes. A ring is an odd newest "
+      "Vertical lines are changes. Marks at the bottom are notes. A ring marks a suspect newest "
       "run. Each chart has its own scale, which does not start at 0.</p>\n" +
           figures(series_plots(tracked)));
   page.add("series", "Series", series_table(tracked));

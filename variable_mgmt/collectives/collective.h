@@ -13,7 +13,7 @@
 namespace bench {
 
 /// A buffer view: contiguous f32, f64, f16 or bf16 elements in the memory of a member's device. All
-/// members have equally many, which become the sum over all members.
+/// members have the same number of elements, which become the sum over all members.
 struct BufferView {
   void* data = nullptr;
   std::size_t elements = 0;

@@ -43,8 +43,8 @@ class UpdateStrategy {
   /// Announces that update() applies the gradients of the tower's next run, so that they can be
   /// processed as they become final. Without this call, update() does all the work.
   virtual void begin_step() {}
-  /// Host time that the last update() took to wait for the other towers and to add their gradients.
-  /// 0 if it did neither.
+  /// Host time that the last update() took to wait for the other towers and to reduce their
+  /// gradients. 0 if it did neither.
   [[nodiscard]] virtual std::chrono::nanoseconds exchanged() const { return {}; }
   /// Enqueues, after the tower's last run, the update of the variables as the tower's state says,
   /// and the fetch of that state. With several towers, all must call it: it waits for them and

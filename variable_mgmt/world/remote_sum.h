@@ -17,9 +17,10 @@ namespace bench {
 /// the order of ranks, and sends the sum to all. So the order of an element's additions does not
 /// depend on its place in a buffer view.
 ///
-/// `options` describes the towers of this process. All processes must have equally many towers and
-/// start the same views in the same order. `nccl_id` is an ID for this collective alone. If it is
-/// empty, rank 0 makes one, which waits for all workers. `world` must outlive the collective.
+/// `options` describes the towers of this process. All processes must have the same number of
+/// towers and start the same views in the same order. `nccl_id` is an ID for this collective alone.
+/// If it is empty, rank 0 makes one, which waits for all workers. `world` must outlive the
+/// collective.
 std::unique_ptr<Collective> make_world_collective(
     World& world, CollectiveOptions options,
     std::chrono::milliseconds nccl_timeout = std::chrono::minutes(1), std::string nccl_id = "");

@@ -258,8 +258,8 @@ TEST(ParseFlags, AcceptsCommonSynonymsOfTypes) {
   EXPECT_EQ(parse({"--dtype=float16", "--dtype=f16"}).notices, std::vector<std::string>());
 }
 
-TEST(ParseFlags, RefusesAnEmptyTextWhereOneIsNeeded) {
-  EXPECT_EQ(refusal({"--data_dir="}), "--data_dir is empty: expected a non-empty text");
+TEST(ParseFlags, RefusesAnEmptyStringWhereOneIsNeeded) {
+  EXPECT_EQ(refusal({"--data_dir="}), "--data_dir is empty: expected a non-empty string");
   EXPECT_THAT(refusal({"--result_file", ""}), HasSubstr("--result_file is empty"));
 }
 

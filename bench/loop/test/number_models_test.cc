@@ -168,7 +168,7 @@ TEST(LanguageModel, RefusesFlagsForImages) {
             parse({"--model=lstm_lm", "--device=cpu", "--train_dir=x",
                    "--eval_during_training_every_n_steps=2", "--stop_at_top_1_accuracy=0.5"}));
       }),
-      "--stop_at_top_1_accuracy: the evaluation of lstm_lm finds no accuracy; omit this flag");
+      "--stop_at_top_1_accuracy: the evaluation of lstm_lm computes no accuracy; omit this flag");
   EXPECT_EQ(refused("--dtype=int8"),
             "--model=lstm_lm: --dtype=int8 works only with networks that classify images");
 }

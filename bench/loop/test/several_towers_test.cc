@@ -101,7 +101,7 @@ TEST(StepTimes, ArePrintedAsSharesOfTheSteps) {
   print_shares(out, shares, milliseconds(100));
   EXPECT_EQ(out.str(),
             "tower 0: input 2.0 % of the step time, computing 70.0 %, exposed communication 16.0 % "
-            "(6.0 % for slower towers), update 8.0 %, host 4.0 %\n");
+            "(6.0 % waiting for slower towers), update 8.0 %, host 4.0 %\n");
 }
 
 TEST(SeveralTowers, AllocateThePlannedMemoryOnEachDevice) {

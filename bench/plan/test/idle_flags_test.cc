@@ -173,8 +173,8 @@ TEST(IdleFlags, IncludeThoseOfGpusOnTheCpu) {
     EXPECT_THAT(idle({flag}), ElementsAre(HasSubstr("no effect with --device=cpu")));
   }
   EXPECT_THAT(idle({"--sync_on_finish"}),
-              ElementsAre("--sync_on_finish: no effect with --device=cpu, which finishes its "
-                          "work in each step"));
+              ElementsAre("--sync_on_finish: no effect with --device=cpu, which runs "
+                          "synchronously"));
   EXPECT_THAT(idle({"--nosync_on_finish"}), IsEmpty());
 }
 

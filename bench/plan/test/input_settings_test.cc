@@ -28,7 +28,11 @@ TEST(InputSettings, RefusePixelsThatTheDeviceCannotNormalize) {
   }
   EXPECT_THAT(settings_refusal({"--model=inception3", "--data_name=imagenet", data, "--eval",
                                 "--init_from=x", "--input_preprocessor=official_models_imagenet"}),
-              HasSubstr("at most 256 pixels of a side, but --model=inception3 has 299"));
+              HasSubstr("at most 256 pixels per side, but --model=inception3 uses 299"));
+  // COCO's images are prepared without this option.
+  EXPECT_THAT(settings_refusal({"--model=ssd300", "--eval", "--init_from=x", data,
+                                "--input_preprocessor=official_models_imagenet"}),
+              Not(HasSubstr("at most 256 pixels")));
 }
 
 TEST(InputSettings, SendPixelsOnlyIfTheDeviceCanNormalizeThem) {

@@ -399,7 +399,7 @@ TEST(RunMemory, IsPrintedByRegion) {
 TEST(MemoryCheck, RefusesVariablesThatCannotBeDrawn) {
   RunSettings settings = resolve_settings(parse({"--model=lenet"}));
   EXPECT_EQ(usage_error([&] { check_variables_memory(settings, limit_of(8)); }),
-            "--model=lenet with images of 28 pixels and 1001 classes needs 8.3 MiB for its "
+            "--model=lenet with images of 28 x 28 pixels and 1001 classes needs 8.3 MiB for its "
             "variables alone, but only 8.0 MiB is available (/cg/memory.max)");
   EXPECT_NO_THROW(check_variables_memory(settings, limit_of(9)));
   EXPECT_NO_THROW(check_variables_memory(settings, Unknown{"no file tells"}));

@@ -96,9 +96,9 @@ TEST(Sharing, RefusesPrefetchWithStagedVariables) {
 TEST(Sharing, AddsGradientsOf16BitsInF32ByDefault) {
   const std::vector<std::string_view> half{"--num_gpus=2", "--dtype=bf16",
                                            "--variable_update=replicated"};
-  EXPECT_THAT(sharing_of(half).notices, Contains(HasSubstr("gradients are added in f32")));
+  EXPECT_THAT(sharing_of(half).notices, Contains(HasSubstr("gradients are reduced in f32")));
   EXPECT_THAT(sharing_of({"--num_gpus=2", "--variable_update=replicated"}).notices,
-              Not(Contains(HasSubstr("gradients are added in f32"))));
+              Not(Contains(HasSubstr("gradients are reduced in f32"))));
   std::vector<std::string_view> compact = half;
   compact.emplace_back("--compact_gradient_transfer");
   EXPECT_EQ(sent_in(compact), DType::bf16);

@@ -44,7 +44,7 @@ TEST(SavedVariables, NameAndSkipAHeadOfAnotherSize) {
   EXPECT_THAT(
       next.files().notices(),
       ElementsAre(HasSubstr("6 of 8 variables are initialized from"),
-                  "--init_from_partial: skipped because shape or type differ: fc.weight has "
+                  "--init_from_partial: skipped because shape or type differs: fc.weight has "
                   "shape 4x2, not 5x2, fc.bias has shape 4, not 5"));
 }
 

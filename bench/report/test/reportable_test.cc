@@ -59,7 +59,7 @@ TEST(Reportable, RefusesABusyMachine) {
   record.load.steal_share = 0.05;
   record.load.throttling.periods = 3;
   EXPECT_THAT(violations_after(record),
-              ElementsAre(HasSubstr("other work"), HasSubstr("the time of 0.5 processors"),
+              ElementsAre(HasSubstr("other work"), HasSubstr("kept 0.5 processors busy"),
                           HasSubstr("hypervisor"), HasSubstr("cgroup")));
 }
 

@@ -47,7 +47,7 @@ TEST(Repeats, PrintEachRunAndTheirMedian) {
   EXPECT_EQ(few.waits, 2);
   EXPECT_THAT(few.out.str(),
               HasSubstr("median of 3 runs: 11.00 images/sec, from 10.00 to 12.00 (a 95 "
-                        "% interval takes 6 runs)\n"));
+                        "% interval needs 6 runs)\n"));
   const Repeated many({.runs = 6}, {10, 15, 11, 14, 12, 13});
   EXPECT_THAT(many.out.str(),
               HasSubstr("median of 6 runs: 12.50 images/sec, 95 % interval 10.00 to "
@@ -76,9 +76,10 @@ TEST(Repeats, PrintTheIntervalThatEndedThem) {
                                       100, 100.5, 101,  101.5, 102,  110};
   const Repeated repeated({.runs = 24, .until_ci = 0.025}, speeds);
   EXPECT_EQ(repeated.runs.size(), 12);
-  EXPECT_THAT(repeated.out.str(),
-              HasSubstr("median of 12 runs: 100.00 images/sec, 98.75 % interval 98.00 to 102.00 "
-                        "(at each check of --until_ci, so that all checks together keep 95 %)\n"));
+  EXPECT_THAT(
+      repeated.out.str(),
+      HasSubstr("median of 12 runs: 100.00 images/sec, 98.75 % interval 98.00 to 102.00 "
+                "(used at each check of --until_ci, so that all checks together give 95 %)\n"));
   EXPECT_THAT(repeated.err.str(), testing::Not(HasSubstr("--until_ci: ")));
 }
 

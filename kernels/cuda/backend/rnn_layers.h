@@ -32,7 +32,7 @@ struct RnnSpaces {
   /// All weights, in the library's order. Their gradients have the same order.
   std::size_t weights = 0;
   std::size_t workspace = 0;
-  /// What the forward keeps for the backward; 0 without training.
+  /// What the forward pass keeps for the backward pass; 0 without training.
   std::size_t reserve = 0;
   /// Offsets in the weights.
   struct Offsets {
@@ -62,7 +62,7 @@ struct RnnGradientMemory {
   /// Must be zero: the library adds to it.
   void* dweights = nullptr;
   void* workspace = nullptr;
-  /// The forward's reserve. The backward overwrites it, so it can be used once.
+  /// The forward pass's reserve. The backward pass overwrites it, so it can be used once.
   void* reserve = nullptr;
 };
 

@@ -7,7 +7,7 @@
 
 namespace bench::cuda {
 
-/// The most lanes of a block that works on channels.
+/// The maximum number of lanes of a block that works on channels.
 inline constexpr int kChannelLanes = 256;
 
 /// Blocks of a summing kernel: about two waves on a large GPU, with few enough partial sums.

@@ -20,7 +20,7 @@ struct CopiedRun {
   bool to_f32 = false;
 };
 
-/// The most runs of one launch.
+/// The maximum number of runs of one launch.
 inline constexpr std::size_t kMostRuns = 32;
 
 /// Enqueues one kernel for up to kMostRuns runs and returns without waiting.

@@ -51,7 +51,7 @@ __device__ void store_pack(T* to, const Pack<T, N>& pack) {
   *reinterpret_cast<Pack<T, N>*>(to) = pack;
 }
 
-/// The most elements that one lane reads at once: 16 bytes.
+/// The maximum number of elements that one lane reads at once: 16 bytes.
 template <class T>
 inline constexpr int kWidest = 16 / static_cast<int>(sizeof(T));
 

@@ -36,9 +36,10 @@ std::string why_no_product(const Context& context, const Graph& graph, const Nod
     return "";
   }
   if (problem.bias) {
-    return fmt::format("cuda has no product in {} with a bias in f32", name_of(problem.dtype));
+    return fmt::format("cuda has no matrix product in {} with a bias in f32",
+                       name_of(problem.dtype));
   }
-  return fmt::format("cuda has no product in {}", name_of(problem.dtype));
+  return fmt::format("cuda has no matrix product in {}", name_of(problem.dtype));
 }
 
 std::string why_no_filter_prologue(const Context& context, const Graph& graph, const Node& node) {

@@ -110,7 +110,7 @@ TEST(Hyperfine, EveryProcessIsARun) {
 }
 
 TEST(Hyperfine, MalformedFilesAreRefusedByPlace) {
-  expect_refused(R"({"results": [{"command": "x"}]})", "results[0] needs a list 'times'");
+  expect_refused(R"({"results": [{"command": "x"}]})", "results[0] needs an array 'times'");
   expect_refused(R"({"results": [{"command": "x", "times": [0.1, "a"]}]})",
                  "results[0].times[1] is not a number");
   expect_refused(R"({"results": [{"command": "x", "times": []}]})", "'results' has no times");
@@ -168,7 +168,7 @@ TEST(Lnt, OtherVersionsAndMalformedFilesAreRefused) {
   expect_refused(R"({"format_version": "1", "machine": {}, "tests": []})",
                  R"(format_version is "1", but only "2" is supported)");
   expect_refused(R"({"format_version": "2", "machine": {}, "run": {}, "tests": [{"a": 1}]})",
-                 "tests[0] needs a text 'name'");
+                 "tests[0] needs a string 'name'");
   expect_refused(R"({"format_version": "2", "machine": {}, "run": {},
                      "tests": [{"name": "x", "score": [1, {}]}]})",
                  "'score' in tests[0] is not a number");
@@ -189,7 +189,7 @@ TEST(Csv, MalformedFilesAreRefusedByLineAndColumn) {
   expect_refused("model,speed\na,1\nb\n", "line 3: the number of cells is 1, but the header has 2");
   expect_refused(
       "model,speed\na,fast\n",
-      "line 2, column 'speed': 'fast' is not a number; for texts, name the column tag.speed");
+      "line 2, column 'speed': 'fast' is not a number; for text, name the column tag.speed");
   expect_refused("model,devices\na,two\n", "line 2, column 'devices': 'two' is not a number");
   expect_refused("model,start_utc\na,soon\n", "line 2, column 'start_utc': 'soon' is not a time");
   expect_refused("model,speed\n\"a,1\n", "line 2: the quoted cell has no closing quote");

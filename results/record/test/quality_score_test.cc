@@ -46,7 +46,7 @@ TEST(QualityScore, ExplainsEachDeduction) {
       ElementsAre(
           "20 points: other programs used 1.5 processors",
           "20 points: the hypervisor took 2.0 % of the processor time",
-          "15 points: the control group stopped the run in 7 periods",
+          "15 points: the cgroup throttled the run in 7 periods",
           "10 points: the clock governor is 'powersave', not 'performance'",
           "10 points: bench was built from uncommitted changes, which others cannot reproduce"));
 }

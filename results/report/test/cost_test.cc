@@ -73,7 +73,7 @@ TEST(Cost, AMistakeInTheFileIsNamed) {
   };
   expect("{", "the file is not valid JSON");
   expect("[]", "the file must be a JSON object");
-  expect(R"({"systems": []})", "the file needs a non-empty text 'currency'");
+  expect(R"({"systems": []})", "the file needs a non-empty string 'currency'");
   expect(R"({"currency": "EUR"})", "the file needs a list 'systems' with at least one entry");
   expect(R"({"currency": "EUR", "price": 1, "systems": []})",
          "the unknown member 'price'; it accepts currency, years");
@@ -82,7 +82,7 @@ TEST(Cost, AMistakeInTheFileIsNamed) {
   expect(R"({"currency": "EUR", "systems": [{"match": "x"}]})",
          "systems[0] needs either 'capex' or 'hourly', and not both");
   expect(R"({"currency": "EUR", "systems": [{"hourly": 1}, {"hourly": 2}]})",
-         "systems[0] needs a non-empty text 'match'");
+         "systems[0] needs a non-empty string 'match'");
   expect(R"({"currency": "EUR", "systems": [{"capex": 1}]})",
          "systems[0] has 'capex', so the file needs 'years' above 0");
   expect(R"({"currency": "EUR", "years": 1, "utilization": 2, "systems": [{"capex": 1}]})",

@@ -32,7 +32,7 @@ TEST(Disturbance, IsWhatCostsARunQuality) {
   EXPECT_THAT(causes_after([](Record& record) { record.load.steal_share = 0.02; }),
               ElementsAre("the hypervisor took processor time (steal)"));
   EXPECT_THAT(causes_after([](Record& record) { record.load.throttling.periods = 1; }),
-              ElementsAre("the control group stopped the run"));
+              ElementsAre("the cgroup throttled the run"));
   EXPECT_THAT(causes_after([](Record& record) {
                 record.metrics = {{.name = "step_time.n", .value = std::int64_t{100}},
                                   {.name = "step_time.mean", .value = 0.05},
