@@ -28,7 +28,7 @@ class RnnTimer {
   /// The plan's steps of a phase.
   [[nodiscard]] std::span<const Step> steps(RnnPhase phase) const;
   /// The multiply-adds of the layer, whichever form computes it. Those of the backward pass are
-  /// twice as many as those of the forward.
+  /// twice as many as those of the forward pass.
   [[nodiscard]] std::int64_t multiply_adds(RnnPhase phase) const;
   /// The memory of the plan.
   [[nodiscard]] std::size_t memory_bytes() const;

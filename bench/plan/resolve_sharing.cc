@@ -24,7 +24,7 @@ AllReduceOffer offer_of(const RunSettings& settings) {
 
 std::string nccl_notice() { return fmt::format("NCCL {} reduces the gradients", nccl_version()); }
 
-/// Handles a request for NCCL: throws UsageError if it cannot add the gradients.
+/// Handles a request for NCCL: throws UsageError if it cannot reduce the gradients.
 void check_nccl(RunSettings& settings) {
   if (settings.workload.towers_of_update() == 1 || settings.execution.gpu.plan_for) {
     return;

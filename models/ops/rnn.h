@@ -60,8 +60,8 @@ std::ostream& operator<<(std::ostream& out, const RnnAttributes& attributes);
 /// follow those of the first. The initial states h and c are 0. From step lengths[n] on, y is 0 for
 /// sequence n and its state does not change. `workspace` is opaque and for the backward pass only.
 extern const OpDef kRnn;
-/// (dy, the inputs of the forward, y, workspace) -> (dx, dw_x, dw_h, db_x, [db_h]); the attributes
-/// are the forward's.
+/// (dy, the inputs of the forward pass, y, workspace) -> (dx, dw_x, dw_h, db_x, [db_h]); the
+/// attributes are those of kRnn.
 extern const OpDef kRnnBackward;
 
 }  // namespace bench

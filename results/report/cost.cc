@@ -167,7 +167,7 @@ std::vector<SystemPrice> read_cost_file(const std::filesystem::path& path) {
                            .pue = reader.number("pue")};
   const auto systems = root.find("systems");
   if (systems == root.end() || !systems->is_array() || systems->empty()) {
-    reader.fail("the file needs a list 'systems' with at least one entry");
+    reader.fail("the file needs an array 'systems' with at least one entry");
   }
   std::vector<SystemPrice> prices;
   for (std::size_t i = 0; i < systems->size(); ++i) {

@@ -218,6 +218,12 @@ class PartsTest(WithMachine):
         self.assertEqual(speed.against_torch(self.check(seconds=1)),
                          Verdict(State.UNFINISHED, "bench was not measured"))
 
+    def test_a_comparison_without_time_for_torch_is_unfinished(self):
+        self.bench()
+        torch = self.program("torch", "exec sleep 100")
+        verdict = speed.against_torch(self.check(seconds=2, torch=str(torch)))
+        self.assertEqual(verdict, Verdict(State.UNFINISHED, "bench 100 images/s"))
+
     def test_without_torch_bench_runs_alone(self):
         self.bench()
         verdict = speed.against_torch(self.check())

@@ -87,7 +87,10 @@ def against_torch(check: Check) -> Verdict:
     torch = max((rate for name, rate in medians.items() if name != BENCH), default=None)
     if torch is not None:
         text += f": bench is {medians[BENCH] / torch:.2f} times as fast as the fastest torch"
-    return Verdict(State.FAILED if BENCH in failures else State.PASSED, text)
+    if BENCH in failures:
+        return Verdict(State.FAILED, text)
+    unmeasured = any(not rates[name] and name not in failures for name in sides)
+    return Verdict(State.UNFINISHED if unmeasured else State.PASSED, text)
 
 
 def _try_safe(check: Check) -> None:

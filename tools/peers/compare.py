@@ -26,7 +26,7 @@ from peerlib.work import NotSupportedError, Work, add_flags, work_of
 
 _ROOT = Path(__file__).resolve().parents[2]
 _INTERRUPTED = 130
-# Variables with which the threads and the settings configure the processes.
+# Environment variables that the comparison sets, from --threads and from the settings.
 _OWN_VARIABLES = ("OMP_NUM_THREADS", "GLIBC_TUNABLES")
 _SHORT = {"tensorflow": "tf", "onnxruntime": "ort"}
 
@@ -73,8 +73,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
             parser.error("--env: write NAME=VALUE")
         if item.partition("=")[0] in _OWN_VARIABLES:
             parser.error(f"--env={item}: the comparison sets this variable; --threads and the settings choose its value")
-    if options.out and not os.access(options.out.parent, os.W_OK):
-        parser.error(f"--out={options.out}: {options.out.parent} is not a writable folder")
+    folder = options.out and options.out.parent
+    if folder and (options.out.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK)):
+        parser.error(f"--out={options.out}: expected a file in a writable folder")
     if options.rounds < 1:
         parser.error(f"--rounds={options.rounds}: at least 1 is accepted")
     return options
@@ -159,9 +160,10 @@ class Sitting:
     def contestants(self) -> list[Contestant]:
         return [Contestant(side, name, runs) for (side, name), runs in self.runs.items()]
 
-    def save(self) -> None:
+    def save(self) -> bool:
+        """Returns false after a message if the file cannot be written."""
         if self._out is None:
-            return
+            return True
         rows = [{"side": c.side, "settings": c.settings,
                  "runs": [run and dataclasses.asdict(run) for run in c.runs]}
                 for c in self.contestants()]
@@ -175,7 +177,9 @@ class Sitting:
             part.write_text(text)
             part.replace(self._out)
         except OSError as error:
-            print(f"cannot write {self._out}: {error.strerror}; the comparison goes on", file=sys.stderr, flush=True)
+            print(f"cannot write {self._out}: {error.strerror}", file=sys.stderr, flush=True)
+            return False
+        return True
 
     def text(self) -> str:
         work = self.work
@@ -250,9 +254,9 @@ def main(arguments: Sequence[str]) -> int:
         sitting.save()
         return _INTERRUPTED
     print(sitting.text())
-    sitting.save()
+    saved = sitting.save()
     ran = {c.side for c in sitting.contestants() if c.good()}
-    return 0 if "ours" in ran and len(ran) > 1 else 1
+    return 0 if saved and "ours" in ran and len(ran) > 1 else 1
 
 
 if __name__ == "__main__":

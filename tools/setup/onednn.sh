@@ -87,7 +87,7 @@ apt_offers() {
 }
 
 packages() {
-  if find_installed >/dev/null || find_cached >/dev/null; then
+  if find_cached >/dev/null; then
     return
   elif apt_offers; then
     echo libdnnl-dev
@@ -103,10 +103,15 @@ make_cached() {
     "try the other value of BENCH_ONEDNN (source, wheel), or set CMAKE_PREFIX_PATH to an installed oneDNN 3.x"
 }
 
-entry=$(cache_entry) || exit
+# An installed oneDNN needs no cache.
 case ${1:-} in
-  find) find_installed || find_cached ;;
-  packages) packages ;;
-  ensure) find_installed || find_cached || make_cached ;;
+  find | ensure) ! find_installed || exit 0 ;;
+  packages) ! find_installed >/dev/null || exit 0 ;;
   *) fail "usage: onednn.sh find|packages|ensure" ;;
+esac
+entry=$(cache_entry) || exit
+case $1 in
+  find) find_cached ;;
+  packages) packages ;;
+  ensure) find_cached || make_cached ;;
 esac

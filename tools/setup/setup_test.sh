@@ -105,8 +105,10 @@ expect "an unknown way is refused" 2 "unknown value; accepted: source, wheel" \
 expect "a chosen way leaves installed ones aside" 1 "" env BENCH_ONEDNN=source sh "$onednn" find
 for script in onednn cuda_wheels; do
   expect "without a folder for the cache, $script says so and ends" 2 "cannot choose a cache folder: set BENCH_CACHE_DIR or HOME" \
-    env -u BENCH_CACHE_DIR -u XDG_CACHE_HOME -u HOME sh "$root/tools/setup/$script.sh" packages
+    env -u BENCH_CACHE_DIR -u XDG_CACHE_HOME -u HOME BENCH_ONEDNN=source sh "$root/tools/setup/$script.sh" packages
 done
+expect "an installed oneDNN needs no folder for the cache" 0 "$scratch/three" \
+  env -u BENCH_CACHE_DIR -u XDG_CACHE_HOME -u HOME sh "$onednn" find
 expect "building from source names its packages" 0 "libspdlog-dev" \
   env BENCH_ONEDNN=source sh "$onednn" packages
 

@@ -74,7 +74,7 @@ TEST(Cost, AMistakeInTheFileIsNamed) {
   expect("{", "the file is not valid JSON");
   expect("[]", "the file must be a JSON object");
   expect(R"({"systems": []})", "the file needs a non-empty string 'currency'");
-  expect(R"({"currency": "EUR"})", "the file needs a list 'systems' with at least one entry");
+  expect(R"({"currency": "EUR"})", "the file needs an array 'systems' with at least one entry");
   expect(R"({"currency": "EUR", "price": 1, "systems": []})",
          "the unknown member 'price'; it accepts currency, years");
   expect(R"({"currency": "EUR", "pue": -1, "systems": []})",
