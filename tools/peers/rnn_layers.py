@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times recurrent layers in `bench_kernels rnn` and in PyTorch (eager, f32) in turn, and prints their ratio.
 
-    torch_env/bin/python tools/peers/rnn_layers.py --filter=lstm/h512 --bench_kernels=build/dev/bin/bench_kernels
+    torch_env/bin/python tools/peers/rnn_layers.py --filter=lstm/h512
 
 PyTorch's backward starts from the gradient of the states, that of `bench_kernels` from their loss.
 """
@@ -73,7 +73,7 @@ def _compare(options: argparse.Namespace, name: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bench_kernels", default=str(_ROOT / "build/dev/bin/bench_kernels"))
+    parser.add_argument("--bench_kernels", default=str(_ROOT / "build/release/bin/bench_kernels"))
     parser.add_argument("--filter", default="", help="regular expression for the names of layers; all of them take long")
     parser.add_argument("--rounds", type=int, default=6, help="runs of each side")
     parser.add_argument("--threads", type=int, default=2)
