@@ -297,8 +297,8 @@ std::string describe(const InputVerdict& verdict, const InputInterval& interval)
       return describe_processors(verdict, interval, gain);
     case InputBound::quota:
       return fmt::format(
-          "the cgroup's CPU quota throttled this process for {} of the time of "
-          "{}; this limits the run to {}; raise the quota",
+          "the cgroup's CPU quota throttled this process for {} of the time of {}; this limits "
+          "the run to {}; raise the quota",
           percent(throttled_share(interval)), processors_text(interval.processors), speed);
     case InputBound::unclear:
       break;

@@ -124,8 +124,7 @@ std::string matrix_table(const ReportData& data) {
 std::string intervals_table(const ReportData& data) {
   HtmlTable table(fmt::format("Speed: the median, its [95% interval], and the ratio to {} with its "
                               "95% interval. An interval that contains 1 is inconclusive. ? means "
-                              "that the runs of one of "
-                              "the two were disturbed.",
+                              "that the runs of one of the two were disturbed.",
                               html_text(data.systems.front().name)),
                   with_systems("workload", data));
   for (const ReportRow& row : data.rows) {

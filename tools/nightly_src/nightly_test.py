@@ -175,6 +175,16 @@ class NightlyTest(unittest.TestCase):
             self.assertEqual(said.stderr,
                              f"nightly: --workloads={workloads}: cannot read this line as shell words: {line}\n")
 
+    def test_a_build_that_fails_is_no_regression_and_leaves_no_old_report(self):
+        report = self.folder / "report.txt"
+        report.write_text("of yesterday")
+        environment = {**os.environ, "BENCH_ONEDNN": "unknown", "BENCH_NO_PACKAGES": "1"}
+        said = made_days.subprocess.run(["sh", str(made_days.NIGHTLY), f"--output={self.folder}"], env=environment,
+                                        capture_output=True, text=True, check=False)
+        self.assertEqual(said.returncode, 3, said.stderr)
+        self.assertIn("nightly: cannot build bench", said.stderr)
+        self.assertFalse(report.exists())
+
     def test_refuses_wrong_options_of_track_before_measuring(self):
         for option in ("--min-effect=much", "--since=soon"):
             with self.subTest(option=option):
