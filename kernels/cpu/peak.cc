@@ -86,28 +86,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Repeats are short, so that one of them runs without an interruption.
-constexpr double kRepeatSeconds = 4e-3;
 constexpr int kRepeats = 16;
 
-/// The seconds of work(rounds) on all threads, divided by the rounds: the shortest of the repeats.
+/// The seconds of a round on all threads.
 template <class Work>
-double seconds_per_round(ThreadTeam& team, int repeats, const Work& work) {
-  const auto timed = [&](std::int64_t rounds) {
+double seconds_on_all(ThreadTeam& team, int repeats, const Work& work) {
+  return seconds_per_round(repeats, [&](std::int64_t rounds) {
     const auto begin = Clock::now();
     team.parallel([&](int thread) { work(thread, rounds); });
     return std::chrono::duration<double>(Clock::now() - begin).count();
-  };
-  constexpr int kDoublings = 40;
-  std::int64_t rounds = 1;
-  for (int i = 0; i < kDoublings && timed(rounds) < kRepeatSeconds; ++i) {
-    rounds *= 2;
-  }
-  double best = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < repeats; ++i) {
-    best = std::min(best, timed(rounds));
-  }
-  return best / static_cast<double>(rounds);
+  });
 }
 
 /// The threads' results in separate cache lines.
@@ -126,13 +114,32 @@ double flops_of(ThreadTeam& team, MultiplyAdd instruction, int repeats) {
   }
   std::vector<PaddedResult> results(static_cast<std::size_t>(team.size()));
   const double flops = run(instruction, 1, &results[0].value);
-  const double seconds = seconds_per_round(team, repeats, [&](int thread, std::int64_t rounds) {
+  const double seconds = seconds_on_all(team, repeats, [&](int thread, std::int64_t rounds) {
     run(instruction, rounds, &results[static_cast<std::size_t>(thread)].value);
   });
   return flops * team.size() / seconds;
 }
 
 }  // namespace
+
+double seconds_per_round(int repeats, const std::function<double(std::int64_t)>& seconds_of) {
+  // Short, so that one of the repeats runs without an interruption.
+  constexpr double kRepeatSeconds = 4e-3;
+  constexpr std::int64_t kMostRounds = std::int64_t{1} << 40;
+  for (std::int64_t rounds = 1;; rounds *= 2) {
+    if (seconds_of(rounds) < kRepeatSeconds && rounds < kMostRounds) {
+      continue;
+    }
+    double best = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < repeats; ++i) {
+      best = std::min(best, seconds_of(rounds));
+    }
+    // If the repeats are much shorter, an interruption made the first run long.
+    if (best >= kRepeatSeconds / 2 || rounds >= kMostRounds) {
+      return best / static_cast<double>(rounds);
+    }
+  }
+}
 
 double peak_flops(ThreadTeam& team, MultiplyAdd instruction) {
   return flops_of(team, instruction, kRepeats);
@@ -155,17 +162,16 @@ double peak_bandwidth(ThreadTeam& team, std::span<std::byte> memory) {
     return reinterpret_cast<float*>(memory.data() + static_cast<std::size_t>(thread) * part +
                                     offset);
   };
-  const double adding = seconds_per_round(team, kRepeats, [&](int thread, std::int64_t rounds) {
+  const double adding = seconds_on_all(team, kRepeats, [&](int thread, std::int64_t rounds) {
     for (std::int64_t round = 0; round < rounds; ++round) {
       HWY_DYNAMIC_DISPATCH(add_to)(array(thread, 0), array(thread, half + apart), count);
     }
   });
-  const double incrementing =
-      seconds_per_round(team, kRepeats, [&](int thread, std::int64_t rounds) {
-        for (std::int64_t round = 0; round < rounds; ++round) {
-          HWY_DYNAMIC_DISPATCH(increment)(array(thread, 0), 2 * count);
-        }
-      });
+  const double incrementing = seconds_on_all(team, kRepeats, [&](int thread, std::int64_t rounds) {
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      HWY_DYNAMIC_DISPATCH(increment)(array(thread, 0), 2 * count);
+    }
+  });
   const double bytes = static_cast<double>(team.size()) * static_cast<double>(half);
   return std::max(3 * bytes / adding, 4 * bytes / incrementing);
 }

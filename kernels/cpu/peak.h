@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "kernels/cpu/thread_team.h"
@@ -24,12 +25,16 @@ enum class MultiplyAdd : std::uint8_t {
   byte_tiles,
 };
 
+/// The seconds of one round, given the seconds of a number of rounds. This is the fastest of
+/// `repeats` runs of about 4 ms each.
+double seconds_per_round(int repeats, const std::function<double(std::int64_t)>& seconds_of);
+
 /// The operations per second, 2 per multiply-add, that all threads together reach with operands in
 /// registers. This is the limit of every kernel that uses the instruction. The processor must have
 /// it. Takes about 0.1 s; waits.
 double peak_flops(ThreadTeam& team, MultiplyAdd instruction);
 
-/// The same of one run of at least 4 ms. It is lower than peak_flops() while other programs, or
+/// The same of one run of about 4 ms. It is lower than peak_flops() while other programs, or
 /// other virtual machines, use the same cores. Takes about 0.01 s; waits.
 double sample_flops(ThreadTeam& team, MultiplyAdd instruction);
 

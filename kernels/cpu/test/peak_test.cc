@@ -26,12 +26,35 @@ bool has(const std::string& isa) {
   return rank(richest) < std::ssize(kPoorestFirst) && rank(richest) >= rank(isa);
 }
 
+TEST(SecondsPerRound, IsTheFastestRepeat) {
+  int runs = 0;
+  EXPECT_DOUBLE_EQ(seconds_per_round(16,
+                                     [&](std::int64_t rounds) {
+                                       return static_cast<double>(rounds) *
+                                              (++runs % 10 == 0 ? 1e-6 : 2e-6);
+                                     }),
+                   1e-6);
+}
+
+TEST(SecondsPerRound, IgnoresAnInterruptionWhileItChoosesTheRounds) {
+  constexpr double kOverhead = 1e-5;
+  int runs = 0;
+  const double seconds = seconds_per_round(16, [&](std::int64_t rounds) {
+    return kOverhead + 1e-9 * static_cast<double>(rounds) + (++runs == 3 ? 1 : 0);
+  });
+  EXPECT_NEAR(seconds, 1e-9, 1e-11);
+}
+
 TEST(SampleFlops, MeasuresOneRun) {
   test::for_teams([](ThreadTeam& team) {
     const double sample = sample_flops(team, MultiplyAdd::f32);
     EXPECT_GT(sample, 0);
-    // The clock may have changed between the two.
-    EXPECT_LT(sample, 4 * peak_flops(team, MultiplyAdd::f32));
+    // The clock, and what other programs leave, may change between the two.
+    double peak = 0;
+    for (int i = 0; i < 10 && peak < sample / 4; ++i) {
+      peak = std::max(peak, peak_flops(team, MultiplyAdd::f32));
+    }
+    EXPECT_GT(peak, sample / 4);
   });
 }
 
