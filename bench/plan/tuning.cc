@@ -17,10 +17,15 @@ constexpr double kTimedShare = 0.9;
 /// The number of candidates per layer that --autotune=quick times.
 constexpr std::size_t kQuick = 4;
 
-std::string processor_name(const SystemFiles& files) {
+/// Virtual machines may have processors of several generations with one name.
+std::string processor_text(const SystemFiles& files) {
   const auto text = files.read("/proc/cpuinfo");
-  const auto name = text.known() ? field_of(text.value(), "model name") : text;
-  return name.known() ? name.value() : "unknown processor";
+  const auto field = [&](std::string_view name) {
+    const auto found = text.known() ? field_of(text.value(), name) : text;
+    return found.known() ? found.value() : "unknown";
+  };
+  return fmt::format("{} (family {}, model {}, stepping {})", field("model name"),
+                     field("cpu family"), field("model"), field("stepping"));
 }
 
 std::string driver_text(const Device& device, const SystemFiles& files) {
@@ -31,9 +36,12 @@ std::string driver_text(const Device& device, const SystemFiles& files) {
 }
 
 std::string program_text() {
-  const results::Source source = results::source_info();
-  return fmt::format("{} {}", source.bench_version,
-                     source.git_rev.known() ? source.git_rev.value() : "of no known revision");
+  const results::Source& source = results::source_info();
+  const results::Build& build = results::build_info();
+  return fmt::format("{} {}{}, {} {}, {}", source.bench_version,
+                     source.git_rev.value_or("of no known revision"),
+                     source.dirty.value_or(false) ? " with changes" : "", build.compiler,
+                     build.version, build.flags);
 }
 
 /// The choices of an earlier run, if they can be used.
@@ -78,7 +86,7 @@ TuningKey tuning_identity(const Device& device, const SystemFiles& files) {
     key.subject["device"] = device.name;
     key.versions["driver"] = driver_text(device, files);
   } else {
-    key.subject["device"] = fmt::format("{}, {}", processor_name(files), device.isa);
+    key.subject["device"] = fmt::format("{}, {}", processor_text(files), device.isa);
     key.subject["threads"] = std::to_string(device.processors.size());
   }
   return key;
@@ -130,7 +138,7 @@ TuningResult tune(const TuningRequest& request) {
   const TuningKey key = tuning_key(request.settings, request.graph, request.identity);
   if (auto kept = kept_choices(request, key, result.notices)) {
     result.choices = std::move(*kept);
-    result.kept = true;
+    result.by = ChosenBy::kept;
     return result;
   }
   const Plan estimated(request.graph, request.backend, settings.execution.lowering());
@@ -167,6 +175,7 @@ TuningResult tune(const TuningRequest& request) {
     result.choices = estimated.lowered.choices;
     return result;
   }
+  result.by = ChosenBy::timed;
   if (const std::string why = request.cache.keep(key, result.choices); !why.empty()) {
     result.notices.push_back(
         fmt::format("the choice of kernels is not saved for later runs: {}", why));

@@ -43,8 +43,8 @@ struct TuningRequest {
 
 struct TuningResult {
   Choices choices;
-  /// The choices were timed in an earlier run; nothing was timed in this run.
-  bool kept = false;
+  /// estimates, timed, or kept.
+  ChosenBy by = ChosenBy::estimates;
   CandidateTimer::Counts counts = {};
   /// Sentences for the user.
   std::vector<std::string> notices = {};

@@ -59,16 +59,14 @@ void choose_kernels(RunSettings& settings, const Graph& graph, Device& device,
   for (const std::string& notice : tuned.notices) {
     LOG(INFO) << "note: " << printable(notice);
   }
-  if (tuned.kept) {
+  if (tuned.by == ChosenBy::kept) {
     LOG(INFO) << "note: the kernels were chosen from timings of an earlier run";
-  } else if (tuned.counts.timed > 0) {
+  } else if (tuned.by == ChosenBy::timed) {
     const std::chrono::duration<double> taken = host.clock.now() - begin;
     LOG(INFO) << fmt::format("note: {} kernels were timed in {:.1f} s to choose between them",
                              tuned.counts.timed, taken.count());
   }
-  settings.execution.chosen_by = tuned.kept               ? ChosenBy::kept
-                                 : tuned.counts.timed > 0 ? ChosenBy::timed
-                                                          : ChosenBy::estimates;
+  settings.execution.chosen_by = tuned.by;
   settings.execution.choices = std::make_shared<ChoicesFile>(
       ChoicesFile{.choices = std::move(tuned.choices), .made_for = flags_of_choices(settings)});
 }

@@ -53,14 +53,18 @@ class PrimitiveKernel final : public Kernel {
   std::vector<dnnl_exec_arg_t> arguments_;
 };
 
-/// What a candidate's `make` does for a primitive descriptor.
+/// What a candidate's `make` does for a primitive descriptor. Throws DeviceError if oneDNN refuses.
 template <class PrimitiveDesc>
 std::function<std::unique_ptr<Kernel>()> make_primitive(const dnnl::engine& engine,
                                                         const PrimitiveDesc& desc,
                                                         std::vector<Argument> arguments) {
   return [engine, desc, arguments = std::move(arguments)] {
-    return std::make_unique<PrimitiveKernel>(engine, dnnl::primitive(desc.get()), arguments,
-                                             desc.scratchpad_desc());
+    try {
+      return std::make_unique<PrimitiveKernel>(engine, dnnl::primitive(desc.get()), arguments,
+                                               desc.scratchpad_desc());
+    } catch (const dnnl::error& error) {
+      throw DeviceError(fmt::format("oneDNN: {}", error.what()));
+    }
   };
 }
 

@@ -58,6 +58,7 @@ class CandidateTimer {
   struct Run;
   std::optional<double> measure(const Graph& graph, const Node& node, const Candidate& candidate);
   double sample(Run& run);
+  void empty_caches();
   /// Returns if the device still works after a candidate failed with `error`. Throws DeviceError
   /// with the candidate's name if not.
   void check_device(const Candidate& candidate, const DeviceError& error);

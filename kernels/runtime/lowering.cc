@@ -67,10 +67,12 @@ class Lowering {
     if (layout == Layout::any() || lowered_.buffers[own].layout == layout) {
       return own;
     }
-    check(
-        !graph_.type(value).opaque,
-        fmt::format("lowering: the opaque value {} is read in a layout other than the one written",
-                    graph_.value(value).name));
+    // Layout selection never separates them, but pinned choices can.
+    if (graph_.type(value).opaque) {
+      throw ChoicesError(fmt::format(
+          "the choices contradict each other: {} is written in layout {} and read in {}",
+          graph_.value(value).name, lowered_.buffers[own].layout.token(), layout.token()));
+    }
     const auto [entry, fresh] = copies_.try_emplace({value, layout}, 0);
     if (fresh) {
       const auto cast = cast_variables_.find(value);

@@ -27,7 +27,8 @@ std::ostream& operator<<(std::ostream& out, const DropPathAttributes& attributes
   if (attributes.ramp_steps > 0) {
     out << " after " << attributes.ramp_steps << " steps";
   }
-  return attributes.first_example > 0 ? out << " from example " << attributes.first_example : out;
+  // Without the first example: all devices have the same graph.
+  return out;
 }
 
 double keep_probability(const DropPathAttributes& attributes, std::int64_t step) {

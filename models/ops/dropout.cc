@@ -21,8 +21,8 @@ std::vector<ValueId> gradient(GradientContext& context) {
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const DropoutAttributes& attributes) {
-  out << "keep " << attributes.keep;
-  return attributes.first_element > 0 ? out << " from element " << attributes.first_element : out;
+  // Without the first element: all devices have the same graph.
+  return out << "keep " << attributes.keep;
 }
 
 const OpDef kDropout{.name = "dropout", .infer = infer, .gradient = gradient, .keeps_sign = true};

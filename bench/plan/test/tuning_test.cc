@@ -94,7 +94,7 @@ class TunedRun : public testing::Test {
 
 TEST_F(TunedRun, TakesTheFastestKernels) {
   const TuningResult result = tune_with();
-  EXPECT_FALSE(result.kept);
+  EXPECT_EQ(result.by, ChosenBy::timed);
   EXPECT_GT(result.counts.timed, 0);
   EXPECT_THAT(result.notices, IsEmpty());
   EXPECT_THAT(ways_of(result), Each("fast"));
@@ -104,7 +104,7 @@ TEST_F(TunedRun, TimesNothingInASecondStart) {
   const TuningResult first = tune_with();
   EXPECT_GT(clock_.launches, 0);
   const TuningResult second = tune_with();
-  EXPECT_TRUE(second.kept);
+  EXPECT_EQ(second.by, ChosenBy::kept);
   EXPECT_EQ(clock_.launches, 0);
   EXPECT_EQ(second.counts.timed, 0);
   EXPECT_THAT(second.notices, IsEmpty());
@@ -119,7 +119,7 @@ TEST_F(TunedRun, TimesAFewKernelsOfEachLayerOrAll) {
                               {.name = "e", .seconds = 2}};
   EXPECT_THAT(ways_of(tune_with("quick", ways)), Each("d"));
   EXPECT_THAT(ways_of(tune_with("full", ways)), Each("e"));
-  EXPECT_TRUE(tune_with("quick", ways).kept);
+  EXPECT_EQ(tune_with("quick", ways).by, ChosenBy::kept);
 }
 
 TEST_F(TunedRun, SkipsKernelsThatDoNotRepeatOnRequest) {
@@ -127,7 +127,7 @@ TEST_F(TunedRun, SkipsKernelsThatDoNotRepeatOnRequest) {
   EXPECT_THAT(ways_of(tune_with()), Each("fast"));
   deterministic_ = true;
   const TuningResult result = tune_with();
-  EXPECT_FALSE(result.kept);
+  EXPECT_EQ(result.by, ChosenBy::estimates);
   EXPECT_THAT(ways_of(result), Each("slow"));
 }
 
@@ -144,7 +144,7 @@ TEST_F(TunedRun, TimesAgainIfAKernelNoLongerFits) {
   EXPECT_THAT(ways_of(tune_with()), Each("fast"));
   limits_ = limits_with(15 * kMiB);
   const TuningResult result = tune_with();
-  EXPECT_FALSE(result.kept);
+  EXPECT_EQ(result.by, ChosenBy::timed);
   EXPECT_THAT(ways_of(result), Each("slow"));
   ASSERT_FALSE(result.notices.empty());
   EXPECT_THAT(result.notices.front(),
@@ -156,29 +156,29 @@ TEST_F(TunedRun, TimesAgainWithAnotherDriver) {
   tune_with();
   identity_.versions["driver"] = "13.1";
   const TuningResult result = tune_with();
-  EXPECT_FALSE(result.kept);
+  EXPECT_EQ(result.by, ChosenBy::timed);
   EXPECT_THAT(result.notices,
               ElementsAre(HasSubstr("was made for driver=13.0, which is now 13.1")));
-  EXPECT_TRUE(tune_with().kept);
+  EXPECT_EQ(tune_with().by, ChosenBy::kept);
 }
 
 TEST_F(TunedRun, TimesAgainAndRewritesADamagedFile) {
   tune_with();
   std::filesystem::resize_file(only_file(), std::filesystem::file_size(only_file()) / 2);
   const TuningResult result = tune_with();
-  EXPECT_FALSE(result.kept);
+  EXPECT_EQ(result.by, ChosenBy::timed);
   EXPECT_GT(result.counts.timed, 0);
   EXPECT_THAT(result.notices,
               ElementsAre(fmt::format("kernels are timed again: {} does not contain choices",
                                       only_file().string())));
-  EXPECT_TRUE(tune_with().kept);
+  EXPECT_EQ(tune_with().by, ChosenBy::kept);
 }
 
 TEST_F(TunedRun, TimesAgainIfTheDeviceHasOtherKernels) {
   tune_with();
   ways_[1].name = "faster";
   const TuningResult result = tune_with();
-  EXPECT_FALSE(result.kept);
+  EXPECT_EQ(result.by, ChosenBy::timed);
   EXPECT_THAT(ways_of(result), Each("faster"));
   EXPECT_THAT(result.notices, ElementsAre(HasSubstr("this device or version has no kernel")));
 }
@@ -191,7 +191,7 @@ TEST_F(TunedRun, KeepsNothingWhereTheUserEndsIt) {
   EXPECT_THAT([&] { tune_with(); }, testing::ThrowsMessage<RunEnded>("while timing kernels"));
   EXPECT_EQ(clock_.launches, 3);
   watch_ = {};
-  EXPECT_FALSE(tune_with().kept);
+  EXPECT_EQ(tune_with().by, ChosenBy::timed);
 }
 
 TEST_F(TunedRun, SaysWhyItKeepsNothing) {
@@ -202,6 +202,7 @@ TEST_F(TunedRun, SaysWhyItKeepsNothing) {
 
 TEST_F(TunedRun, KeepsNothingIfEachNodeHasOneKernel) {
   const TuningResult result = tune_with("full", {{.name = "only", .seconds = 1}});
+  EXPECT_EQ(result.by, ChosenBy::estimates);
   EXPECT_EQ(result.counts.timed, 0);
   EXPECT_THAT(ways_of(result), Each("only"));
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
@@ -225,7 +226,9 @@ TEST(TimingMemory, GivesUnusedMemoryToWorkspaces) {
 
 TEST(TuningIdentity, ConsistsOfDeviceDriverAndLibraries) {
   const FakeSystem system;
-  system.write("/proc/cpuinfo", "processor\t: 0\nmodel name\t: A processor\n");
+  system.write("/proc/cpuinfo",
+               "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: A processor\n"
+               "stepping\t: 1\n");
   system.write("/proc/driver/nvidia/version", "NVRM version: 580.65.06\nGCC version: 12\n");
   Device gpu;
   gpu.name = "A card, sm_90, 5 bytes";
@@ -240,8 +243,20 @@ TEST(TuningIdentity, ConsistsOfDeviceDriverAndLibraries) {
   cpu.processors = {0, 1};
   const TuningKey of_cpu = tuning_identity(cpu, system.files());
   EXPECT_THAT(of_cpu.subject,
-              ElementsAre(Pair("device", "A processor, AVX2"), Pair("threads", "2")));
+              ElementsAre(Pair("device", "A processor (family 25, model 17, stepping 1), AVX2"),
+                          Pair("threads", "2")));
   EXPECT_FALSE(of_cpu.versions.contains("driver"));
+}
+
+TEST(TuningKey, IsTheSameForAllPartsOfABatch) {
+  const auto backend = make_reference_backend();
+  RunSettings settings = resolve_settings(
+      parse({"--model=alexnet", "--device=reference", "--batch_size=1", "--num_gpus=2"}));
+  const auto key = [&](int tower) {
+    settings.workload.tower = tower;
+    return tuning_key(settings, build_run_graph(settings, *backend, 1), {}).subject;
+  };
+  EXPECT_EQ(key(0), key(1));
 }
 
 Autotune autotune_of(const std::vector<std::string_view>& arguments) {

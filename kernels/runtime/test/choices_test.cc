@@ -86,6 +86,24 @@ TEST(Choices, AreRefusedForAnotherNetwork) {
             "they are older than fused input normalization, use --conv_prologue=false");
 }
 
+TEST(Choices, AreRefusedIfAnOpaqueValueIsReadInAnotherLayout) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", {.dtype = DType::f32, .shape = {1, 1, 4, 4}});
+  const PoolAttributes pool{.window = {}, .input = {1, 1, 4, 4}};
+  const auto pooled = graph.add_node(kMaxPool, "pool", pool, {x});
+  graph.set_output("dx", graph.add_node(kMaxPoolBackward, "back", pool, {pooled[0], pooled[1]})[0]);
+  TwoLayoutBackend backend;
+  Choices pinned = lower(graph, backend, {}).choices;
+  NodeChoice& choice = pinned.nodes.at("back");
+  ASSERT_EQ(choice.implementation, "a");
+  choice.implementation = "b";
+  choice.inputs = {Layout("b"), Layout("opaque b")};
+  choice.outputs = {Layout("b")};
+  EXPECT_EQ(refusal(graph, backend, pinned),
+            "the choices contradict each other: pool:1 is written in layout opaque a and read in "
+            "opaque b");
+}
+
 TEST(Choices, AreRefusedForAnotherDevice) {
   const Graph graph = example();
   TwoLayoutBackend backend;
