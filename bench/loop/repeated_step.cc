@@ -80,6 +80,11 @@ void RepeatedStep::record() {
       throw DeviceError(
           fmt::format("--cuda_graph=on: a step cannot be recorded: {}", error.what()));
     }
+    // A communicator that was part of the capture cannot be used again.
+    if (reduced_on() == "nccl") {
+      throw DeviceError(fmt::format("a step with NCCL cannot be recorded; try --cuda_graph=off: {}",
+                                    error.what()));
+    }
     recording_ = StepRecording::off;
     remark_ = fmt::format("steps are not replayed from a recording: {}", error.what());
   }

@@ -21,6 +21,7 @@ _FIRST_RUNS = {
     "lenet, f32": ("--model=lenet", "--batch_size=32", "--num_warmup_batches=2", "--num_batches=3"),
     "resnet50, f16, batch 32": ("--model=resnet50", "--batch_size=32", "--dtype=f16", "--cuda_graph=on",
                                 "--num_warmup_batches=2", "--num_batches=3"),
+    "lstm_lm, f16": ("--model=lstm_lm", "--dtype=f16", "--cuda_graph=on", "--num_warmup_batches=2", "--num_batches=3"),
 }
 _SANITIZED = ("lenet --batch_size=4", "resnet20 --data_name=cifar10 --batch_size=4")
 

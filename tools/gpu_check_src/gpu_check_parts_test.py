@@ -53,6 +53,7 @@ class WithMachine(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
         self.said: list[str] = []
+        self.cards = 1
         for name, text in {"models": MODELS, "verified": VERIFIED, "suite": SUITE, "rate": record(100)}.items():
             (self.root / name).write_text(text)
 
@@ -78,7 +79,7 @@ class WithMachine(unittest.TestCase):
         log.say = lambda line="": (log.write(line), self.said.append(line))
         budget = Budget(seconds, {"part": 1})
         budget.begin("part")
-        return Check(Machine(self.root / "bench", torch, sanitizer), Runner(log), log, budget, self.root)
+        return Check(Machine(self.root / "bench", torch, sanitizer, cards=self.cards), Runner(log), log, budget, self.root)
 
     def says(self, text: str) -> None:
         self.assertTrue([line for line in self.said if text in line], f"{text!r} is not in {self.said}")
@@ -103,10 +104,10 @@ class PartsTest(WithMachine):
 
     def test_a_start_without_any_run_ends_the_check(self):
         self.bench("true")
-        self.assertEqual(correctness.start(self.check()), Verdict(State.PASSED, "2 networks trained"))
+        self.assertEqual(correctness.start(self.check()), Verdict(State.PASSED, "3 networks trained"))
         self.bench("""case "$*" in *--autotune=off*) ;; *) echo 'bench: refused'; exit 1 ;; esac""")
         self.assertEqual(correctness.start(self.check()),
-                         Verdict(State.FAILED, "failed: lenet, f32, resnet50, f16, batch 32"))
+                         Verdict(State.FAILED, "failed: lenet, f32, resnet50, f16, batch 32, lstm_lm, f16"))
         self.says("lenet, f32, safe flags       ran")
         self.bench("echo 'bench: refused'; exit 1")
         with self.assertRaisesRegex(HopelessError, "every run ended with an error"):
@@ -159,26 +160,36 @@ class PartsTest(WithMachine):
         self.says("MISMATCH: update")
 
     def train(self, many: str = "2.0, 1.0", recorded: str = "2.0, 1.0",
-              told: str = "note: NCCL 2.28.9 reduces the gradients of one GPU") -> Verdict:
+              told: str = "note: NCCL 2.28.9 reduces the gradients of one GPU", pair: str = "2.0, 1.0") -> Verdict:
         """Runs the part with these losses, on several towers and with NCCL in a recorded step."""
-        for name, found in {"alone": "2.0, 1.0", "many": many, "recorded": recorded}.items():
+        for name, found in {"alone": "2.0, 1.0", "many": many, "recorded": recorded, "pair": pair}.items():
             (self.root / name).write_text(f'{{"status": "ok", "series": {{"loss": [{found}]}}}}')
         self.bench(f"""case "$*" in *--virtual_gpus=4*--batch_size=8*) cp many "$record" ;;
+            *--num_gpus=2*--batch_size=16*) cp pair "$record" ;;
             *--batch_size=32*=nccl*--cuda_graph=on*) echo '{told}'; cp recorded "$record" ;;
             *--batch_size=32*) cp alone "$record" ;; esac""")
         return towers.towers(self.check())
 
     def test_towers_pass_where_they_and_nccl_train_as_one_tower_does(self):
         self.assertEqual(self.train(many="2.0, 1.00001"), Verdict(
-            State.PASSED, "correct: --virtual_gpus=4 parameter_server, --virtual_gpus=4 replicated, NCCL"))
+            State.PASSED, "correct: --virtual_gpus=4 --variable_update=parameter_server, --virtual_gpus=4 --variable_update=replicated, "
+            "NCCL"))
 
     def test_towers_with_other_losses_fail(self):
         for found in ("2.0, 1.001", "2.0"):
-            self.assertIn("wrong: --virtual_gpus=4 parameter_server, --virtual_gpus=4 replicated",
+            self.assertIn("wrong: --virtual_gpus=4 --variable_update=parameter_server, --virtual_gpus=4 --variable_update=replicated",
                           self.train(many=found).summary)
         for verdict in (self.train(recorded="2.0, 2.0"), self.train(told="note: nothing")):
             self.assertEqual(verdict, Verdict(State.FAILED, verdict.summary))
             self.assertIn("wrong: NCCL", verdict.summary)
+
+    def test_two_cards_are_compared_with_one_tower(self):
+        self.cards = 2
+        self.assertIn("wrong: --num_gpus=2 --variable_update=parameter_server, "
+                      "--num_gpus=2 --variable_update=replicated --all_reduce_spec=nccl --cuda_graph=on",
+                      self.train(pair="2.0, 3.0").summary)
+        self.assertIn(", --num_gpus=2 --variable_update=replicated --all_reduce_spec=nccl --cuda_graph=on, NCCL",
+                      self.train().summary)
 
     def test_a_missing_nccl_is_reported_and_does_not_fail(self):
         verdict = self.train(told="note: the gradients of one GPU are not reduced: cannot open NCCL: none")

@@ -18,6 +18,8 @@ _ASK_CUDNN = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).cudnnGetVersion
 _WHEELS = "import sys; print('\\n'.join(path + '/nvidia' for path in sys.path if path.endswith('-packages')))"
 _NCCL = "libnccl.so.2"
 _ASK_SECONDS = 20
+# Time for the driver to initialise all cards. Without persistence mode, each takes seconds.
+_DRIVER_SECONDS = 90
 # Time for the first import of PyTorch from a disk.
 _IMPORT_SECONDS = 90
 
@@ -78,7 +80,7 @@ def find_plugin(bench: Path) -> Path:
 
 def check_card() -> None:
     """Throws MachineError if a program cannot use any GPU."""
-    said = _printed([sys.executable, "-c", _ASK_DRIVER]).splitlines()
+    said = _printed([sys.executable, "-c", _ASK_DRIVER], _DRIVER_SECONDS).splitlines()
     why = said[-1] if said else "the NVIDIA driver does not answer"
     if not why:
         return
@@ -89,13 +91,17 @@ def check_card() -> None:
                        f"{f'; CUDA_VISIBLE_DEVICES is {chosen!r}' if chosen is not None else ''}")
 
 
-def keep_card_ready() -> None:
-    """Keeps the driver initialised until this program ends. On some machines each program would otherwise initialise the
-    card again, which takes seconds."""
+def keep_cards_ready() -> int:
+    """Keeps the driver initialised until this program ends, and returns the number of cards. On some machines each
+    program would otherwise initialise the cards again, which takes seconds."""
+    count = ctypes.c_int()
     try:
-        ctypes.CDLL("libcuda.so.1").cuInit(0)
+        driver = ctypes.CDLL("libcuda.so.1")
+        driver.cuInit(0)
+        driver.cuDeviceGetCount(ctypes.byref(count))
     except OSError:
         pass
+    return count.value
 
 
 def torch_script() -> Path:
@@ -182,6 +188,8 @@ class Machine:
     torch_python: str | None
     sanitizer: str | None
     libraries: Libraries = field(default_factory=Libraries)
+    # The number of GPUs.
+    cards: int = 1
 
     def program(self, name: str) -> Path:
         """Returns one of our programs in bench's folder."""
@@ -192,12 +200,12 @@ class Machine:
         return self.libraries.environment()
 
 
-def look_around(bench: Path, plugin: Path, python: str | None) -> Machine:
+def look_around(bench: Path, plugin: Path, python: str | None, cards: int) -> Machine:
     pythons = [python] if python else [name for name in ("python3", "python") if shutil.which(name)]
     libraries = find_libraries(needed_libraries(plugin), plugin.parent, library_folders(pythons),
                                _printed(["ldconfig", "-p"]) or _printed(["/sbin/ldconfig", "-p"]))
-    with_torch = [name for name in pythons
-                  if _printed([name, "-c", "import torch, torchvision; print(1)"], _IMPORT_SECONDS).strip()]
+    with_torch = (name for name in pythons
+                  if _printed([name, "-c", "import torch, torchvision; print(1)"], _IMPORT_SECONDS).strip())
     sanitizer = shutil.which("compute-sanitizer") or next(
         (path for path in sorted(glob.glob("/usr/local/cuda*/bin/compute-sanitizer"))), None)
-    return Machine(bench, with_torch[0] if with_torch else None, sanitizer, libraries)
+    return Machine(bench, next(with_torch, None), sanitizer, libraries, cards)

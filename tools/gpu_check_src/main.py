@@ -10,7 +10,7 @@ from typing import Callable, Sequence
 from . import correctness, speed, towers
 from .budget import Budget
 from .check import Check, HopelessError, PartError, State, Verdict
-from .machine import Machine, MachineError, check_card, find_bench, find_plugin, keep_card_ready, look_around
+from .machine import Machine, MachineError, check_card, find_bench, find_plugin, keep_cards_ready, look_around
 from .marks import Found, marks
 from .runner import Log, Runner
 
@@ -133,11 +133,11 @@ def main(arguments: Sequence[str]) -> int:
         bench = find_bench(options.bench)
         plugin = find_plugin(bench)
         check_card()
-        keep_card_ready()
+        cards = keep_cards_ready()
         options.output.mkdir(parents=True, exist_ok=True)
         log = Log(options.output / "gpu_check.log")
+        machine = look_around(bench, plugin, options.python, cards)
         budget = Budget(options.seconds, {name: PARTS[name][0] for name in options.parts})
-        machine = look_around(bench, plugin, options.python)
     except (MachineError, OSError) as error:
         print(f"gpu_check: {error}", file=sys.stderr)
         return 2

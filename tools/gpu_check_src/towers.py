@@ -1,4 +1,4 @@
-"""The part that checks whether several towers on the card train like one."""
+"""The part that checks whether several towers train like one."""
 
 import tempfile
 from pathlib import Path
@@ -52,7 +52,8 @@ def _compare(check: Check, name: str, found: Sequence[float], alone: Sequence[fl
 
 
 def towers(check: Check) -> Verdict:
-    """Compares four towers with one on their joined batch, and runs NCCL with one rank in a recorded step."""
+    """Compares four towers on a card, and two cards if there are several, with one tower on their joined batch. Runs NCCL
+    with one rank in a recorded step."""
     done: list[str] = []
     wrong: list[str] = []
     skipped, state = "", State.PASSED
@@ -72,11 +73,15 @@ def _compare_all(check: Check, done: list[str], wrong: list[str]) -> str:
     """Adds the name of each comparison to `done` or `wrong`. Returns why NCCL was skipped, or nothing. Throws
     _RunError if one tower fails, and _NoTimeError."""
     alone, _ = _train(check, (f"--batch_size={_JOINED_BATCH}",))
-    each = f"--batch_size={_JOINED_BATCH // _TOWERS}"
-    for strategy in ("parameter_server", "replicated"):
-        name = f"--virtual_gpus={_TOWERS} {strategy}"
+    runs = [(f"--virtual_gpus={_TOWERS}", _TOWERS, ("--variable_update=parameter_server",)),
+            (f"--virtual_gpus={_TOWERS}", _TOWERS, ("--variable_update=replicated",))]
+    if check.machine.cards > 1:
+        runs += [("--num_gpus=2", 2, ("--variable_update=parameter_server",)),
+                 ("--num_gpus=2", 2, (*_NCCL, "--cuda_graph=on"))]
+    for devices, count, flags in runs:
+        name = " ".join((devices, *flags))
         try:
-            many, _ = _train(check, (f"--virtual_gpus={_TOWERS}", each, f"--variable_update={strategy}",
+            many, _ = _train(check, (devices, f"--batch_size={_JOINED_BATCH // count}", *flags,
                                      "--gradient_reduction=mean"))
             (done if _compare(check, name, many, alone) else wrong).append(name)
         except _RunError as error:

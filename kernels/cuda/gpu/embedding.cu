@@ -93,9 +93,10 @@ __global__ void __launch_bounds__(kLanes)
     const std::int64_t i = begin + threadIdx.x;
     vote(i < count && ids[i] == id, votes);
     for (int warp = 0; warp < kWarps; ++warp) {
-      for (int bit = 0; bit < kWarp; ++bit) {
-        if ((votes[warp] >> bit & 1U) != 0) {
-          add(begin + warp * kWarp + bit);
+      std::int64_t from = begin + warp * kWarp;
+      for (unsigned bits = votes[warp]; bits != 0; bits >>= 1U, ++from) {
+        if ((bits & 1U) != 0) {
+          add(from);
         }
       }
     }

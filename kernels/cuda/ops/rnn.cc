@@ -52,10 +52,22 @@ class WeightCopies {
       }
     }
     check(parts_.size() <= kMostRuns, "a recurrent layer has too many gates");
+    std::size_t used = 0;
+    for (const Part& part : parts_) {
+      used += static_cast<std::size_t>(part.count) * size_of(dtype_);
+    }
+    cleared_bytes_ = used < spaces.weights ? spaces.weights : 0;
   }
+
+  /// The kernels of gather().
+  [[nodiscard]] int gathering_launches() const { return cleared_bytes_ > 0 ? 2 : 1; }
 
   /// w_x is input `first`.
   void gather(const Launch& launch, int first, void* space) const {
+    // The library may read what is between its matrices.
+    if (cleared_bytes_ > 0) {
+      check_cuda(cudaMemsetAsync(space, 0, cleared_bytes_, launch.stream), "cudaMemsetAsync");
+    }
     std::array<CopiedRun, kMostRuns> runs;
     std::size_t count = 0;
     for (const Part& part : parts_) {
@@ -102,6 +114,8 @@ class WeightCopies {
   DType dtype_;
   bool hidden_bias_;
   std::vector<Part> parts_;
+  /// The size of the space if it has gaps between the parts; else 0.
+  std::size_t cleared_bytes_ = 0;
 };
 
 /// Names the implementation, because only its backward can read the reserve.
@@ -166,8 +180,10 @@ std::vector<Candidate> rnn(Context& context, const Graph& graph, const Node& nod
   candidate.outputs[1] = reserve_layout(method);
   candidate.opaque_bytes = {0, method.spaces.reserve};
   candidate.workspace_bytes = aligned(method.spaces.weights) + method.spaces.workspace;
-  candidate.launches = 2;
-  candidate.make = [method, copies = WeightCopies(problem, node, method.spaces)] {
+  const WeightCopies copies(problem, node, method.spaces);
+  // The library's call.
+  candidate.launches = copies.gathering_launches() + 1;
+  candidate.make = [method, copies] {
     const std::shared_ptr<RnnPlan> plan = method.make();
     return make_gpu_kernel([copies, plan, spaces = method.spaces](const Launch& launch) {
       auto* const weights = static_cast<std::byte*>(launch.workspace);
@@ -191,10 +207,11 @@ std::vector<Candidate> rnn_backward(Context& context, const Graph& graph, const 
   candidate.inputs.back() = reserve_layout(method);
   candidate.workspace_bytes =
       2 * aligned(method.spaces.weights) + aligned(method.spaces.reserve) + method.spaces.workspace;
-  // Our two copies, a fill, the copy of the reserve, and two library calls.
-  candidate.launches = 6;
+  const WeightCopies copies(problem, node, method.spaces);
+  // A fill, the copies of the reserve and of the gradients, and two library calls.
+  candidate.launches = copies.gathering_launches() + 5;
   const int y = node.attributes.as<RnnAttributes>().hidden_bias ? 6 : 5;
-  candidate.make = [y, method, copies = WeightCopies(problem, node, method.spaces)] {
+  candidate.make = [y, method, copies] {
     const std::shared_ptr<RnnPlan> plan = method.make();
     return make_gpu_kernel([y, copies, plan, spaces = method.spaces](const Launch& launch) {
       auto* const weights = static_cast<std::byte*>(launch.workspace);
