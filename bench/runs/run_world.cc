@@ -361,6 +361,7 @@ void check_built_in_world(World& world, const ParseResult& parsed) {
             "start the run several times, each with --store"},
            {flags.cost.has_value(), "--cost", "omit it"},
            {!flags.dump.empty() || flags.dump_tensors, "--dump", "start one process"},
+           {flags.diagnose_input.has_value(), "--diagnose_input", "start one process"},
            {flags.profile, "--profile", "start one process"},
            {!flags.trace_file.empty(), "--trace_file", "start one process"},
            {flags.hierarchical_copy, "--hierarchical_copy", "omit it"},

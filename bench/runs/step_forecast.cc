@@ -24,13 +24,18 @@ void print_forecast(const LoweredGraph& lowered, const RunSettings& settings, bo
   const std::string nodes = launches ? fmt::format("{} nodes and reorders in {} launches",
                                                    forecast.steps, forecast.launches)
                                      : fmt::format("{} nodes and reorders", forecast.steps);
+  const bool several = settings.workload.all_towers() > 1;
+  std::string scope = several ? " per device" : "";
+  if (settings.workload.training()) {
+    scope += several ? ", without the optimizer and communication" : ", without the optimizer";
+  }
   out << fmt::format(
       "planned step: {}{}, {:.2f} GB read and written, estimated at {:.2f} ms or {:.1f} "
-      "{}/sec, without the optimizer\n",
+      "{}/sec{}\n",
       runs > 1 ? fmt::format("{} runs of ", runs) : "", nodes, of_step(forecast.bytes) * 1e-9,
       of_step(forecast.seconds) * 1e3,
       static_cast<double>(settings.workload.batch * unit.per_example) / of_step(forecast.seconds),
-      unit.name);
+      unit.name, scope);
 }
 
 }  // namespace bench
