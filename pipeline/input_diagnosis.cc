@@ -9,6 +9,7 @@ namespace bench {
 namespace {
 
 constexpr double kTolerance = 0.1;
+constexpr double kRelevantShare = 0.1;
 
 /// True if `speed` reaches the limit.
 bool reaches(double speed, double limit) { return speed >= (1 - kTolerance) * limit; }
@@ -57,7 +58,8 @@ DiagnosedBound diagnose(const DiagnosedSpeeds& speeds) {
   if (reaches(speeds.both, speeds.input)) {
     return DiagnosedBound::input;
   }
-  return speeds.shares_processors ? DiagnosedBound::processors : DiagnosedBound::unclear;
+  return speeds.share_of_input > kRelevantShare ? DiagnosedBound::processors
+                                                : DiagnosedBound::unclear;
 }
 
 std::string describe(const DiagnosedSpeeds& speeds, const InputVerdict& input,
@@ -78,8 +80,7 @@ std::string describe(const DiagnosedSpeeds& speeds, const InputVerdict& input,
     case DiagnosedBound::processors:
       return fmt::format(
           "input and device share {} processors; if each had that many for itself, the run would "
-          "reach up "
-          "to {}",
+          "reach up to {}",
           interval.processors, gain_text(speeds, std::min(speeds.with_copies, speeds.input)));
     case DiagnosedBound::unclear:
       break;

@@ -18,8 +18,9 @@ struct DiagnosedSpeeds {
   double input = 0;
   /// Input and device together.
   double both = 0;
-  /// The device computes on the input's processors.
-  bool shares_processors = false;
+  /// The share of the device's processors that the input uses while both run; 0 if they use
+  /// different ones.
+  double share_of_input = 0;
 };
 
 /// What limits the run of both.
@@ -27,11 +28,12 @@ enum class DiagnosedBound : std::uint8_t {
   device,
   copy,        ///< Copies of batches to the device.
   input,       ///< The input alone is not faster.
-  processors,  ///< Each alone is faster, but they share processors.
+  processors,  ///< Each alone is faster, and the input takes processors from the device.
   unclear,     ///< Each alone is faster.
 };
 
-/// Speeds that differ by less than a tenth count as equal.
+/// Speeds that differ by less than a tenth count as equal. An input that uses less than a tenth of
+/// the processors does not slow the device.
 DiagnosedBound diagnose(const DiagnosedSpeeds& speeds);
 
 /// One sentence with the bound and the largest possible gain. `input` is the verdict on the input

@@ -190,8 +190,9 @@ double arithmetic_seconds(const ProfileRow& row, const Ceiling& ceiling) {
 double memory_seconds(const ProfileRow& row, const Ceiling& ceiling) {
   double seconds = 0;
   double held = 0;
+  // The caches hold a part of each run's bytes.
   const auto pass = [&](double bytes_per_second) {
-    seconds = std::max(seconds, (row.bytes - held) / bytes_per_second);
+    seconds = std::max(seconds, (row.bytes - row.runs * held) / bytes_per_second);
   };
   for (const Ceiling::Cache& cache : ceiling.caches) {
     pass(cache.bytes_per_second);
@@ -243,7 +244,8 @@ Profile make_profile(const Executor& executor, const KernelTimes& times, double 
          .seconds = runs * times.kernels[i],
          .flops = runs * 2.0 * static_cast<double>(steps[i].work.multiply_adds),
          .avoidable_flops = runs * 2.0 * static_cast<double>(steps[i].work.avoidable_multiply_adds),
-         .bytes = runs * static_cast<double>(steps[i].work.bytes)});
+         .bytes = runs * static_cast<double>(steps[i].work.bytes),
+         .runs = runs});
   }
   const bool meet = workload.towers > 1 && workload.reduction;
   const double exchange = meet ? times.exchange : 0;

@@ -32,6 +32,8 @@ struct ProfileRow {
   /// The minimum number of bytes it reads and writes: its inputs and outputs, once each; 0 if
   /// unknown.
   double bytes = 0;
+  /// The number of times it runs per step. All numbers above are sums over these runs.
+  double runs = 1;
 };
 
 /// The times of a tower's step by part.

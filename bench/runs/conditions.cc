@@ -21,15 +21,18 @@ std::vector<std::string> warnings_before(const RunSettings& settings, const RunH
     used.insert(processors.begin(), processors.end());
     anywhere += device.anywhere ? device.processors.size() : 0;
   }
-  // The other processes of the run on this host use as many.
-  const std::size_t busy = (anywhere > 0 ? std::min(anywhere, used.size()) : used.size()) *
-                           (host.world.neighbours.size() + 1);
+  // The other processes of the run on this host use as many, and have as many devices.
+  const std::size_t processes = host.world.neighbours.size() + 1;
+  const std::size_t busy =
+      processes * (anywhere > 0 ? std::min(anywhere, used.size()) : used.size());
+  const int towers = settings.execution.device == RunDevice::cpu ? settings.workload.towers : 0;
   const EnvironmentSnapshot after =
       read_environment(host.files, std::vector<int>(used.begin(), used.end()));
-  std::vector<std::string> warnings = environment_warnings(
-      before, after,
-      {.processors = static_cast<int>(busy),
-       .devices = settings.execution.device == RunDevice::cpu ? settings.workload.towers : 0});
+  std::vector<std::string> warnings =
+      environment_warnings(before, after,
+                           {.processors = static_cast<int>(busy),
+                            .devices = towers * static_cast<int>(processes),
+                            .neighbours = processes > 1});
   for (const Device& device : devices) {
     warnings.insert(warnings.end(), device.warnings.begin(), device.warnings.end());
   }

@@ -137,13 +137,16 @@ void diagnose_input(const RunSettings& settings, Prepared& prepared, RunHost& ho
              "images/sec")
       << std::flush;
   InterruptibleInput input(*prepared.input, host);
-  DiagnosedSpeeds speeds{.shares_processors = settings.execution.device == RunDevice::cpu};
+  DiagnosedSpeeds speeds;
   const InputInterval alone = input_alone(settings, input, host);
   const InputVerdict verdict = judge_input(alone);
   speeds.input = verdict.images_per_second;
   print_speed(out, "input alone", speeds.input);
   speeds.both = device_speed(settings, *prepared.towers, *prepared.input, host);
   print_speed(out, "input and device", speeds.both);
+  if (settings.execution.device == RunDevice::cpu && speeds.input > 0) {
+    speeds.share_of_input = verdict.processors_used * speeds.both / speeds.input / alone.processors;
+  }
   ReplayedInput replayed(input, settings.workload.input.dataset->prefetch_batches,
                          settings.workload.process_batch(), slot_image_bytes(settings),
                          make_staging_allocator(backend));

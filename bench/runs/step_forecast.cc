@@ -24,9 +24,12 @@ void print_forecast(const LoweredGraph& lowered, const RunSettings& settings, bo
   const std::string nodes = launches ? fmt::format("{} nodes and reorders in {} launches",
                                                    forecast.steps, forecast.launches)
                                      : fmt::format("{} nodes and reorders", forecast.steps);
-  const bool several = settings.workload.all_towers() > 1;
-  std::string scope = several ? " per device" : "";
-  if (settings.workload.training()) {
+  const Workload& workload = settings.workload;
+  // Virtual towers take turns on one card.
+  const int turns = settings.execution.gpu.virtual_towers ? workload.towers : 1;
+  const bool several = workload.all_towers() > 1;
+  std::string scope = several ? " per tower" : "";
+  if (workload.training()) {
     scope += several ? ", without the optimizer and communication" : ", without the optimizer";
   }
   out << fmt::format(
@@ -34,7 +37,7 @@ void print_forecast(const LoweredGraph& lowered, const RunSettings& settings, bo
       "{}/sec{}\n",
       runs > 1 ? fmt::format("{} runs of ", runs) : "", nodes, of_step(forecast.bytes) * 1e-9,
       of_step(forecast.seconds) * 1e3,
-      static_cast<double>(settings.workload.batch * unit.per_example) / of_step(forecast.seconds),
+      static_cast<double>(workload.batch * unit.per_example) / (turns * of_step(forecast.seconds)),
       unit.name, scope);
 }
 

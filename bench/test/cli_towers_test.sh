@@ -31,7 +31,7 @@ run 0 $towers --num_gpus=2
 says "$err" 'note: the gradients of 2 devices are averaged: '
 # shellcheck disable=SC2086
 run 0 $towers --num_gpus=2 --dump=plan
-says "$out" 'images/sec per device, without the optimizer and communication'
+says "$out" 'images/sec per tower, without the optimizer and communication'
 # shellcheck disable=SC2086
 run 0 $towers --num_gpus=2 --variable_update=replicated
 says "$err" 'note: the gradients of 2 devices are summed: the effective learning rate is '

@@ -100,9 +100,12 @@ TEST(InputDiagnosis, ComparesSpeeds) {
   EXPECT_EQ(diagnose({.device = 100, .with_copies = 95, .input = 90, .both = 50}),
             DiagnosedBound::unclear);
   EXPECT_EQ(
-      diagnose(
-          {.device = 100, .with_copies = 95, .input = 90, .both = 50, .shares_processors = true}),
+      diagnose({.device = 100, .with_copies = 95, .input = 90, .both = 50, .share_of_input = 0.3}),
       DiagnosedBound::processors);
+  EXPECT_EQ(
+      diagnose(
+          {.device = 100, .with_copies = 95, .input = 9000, .both = 50, .share_of_input = 0.01}),
+      DiagnosedBound::unclear);
 }
 
 TEST(InputDiagnosis, SaysWhatAFasterInputWouldGive) {

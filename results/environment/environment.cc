@@ -45,6 +45,7 @@ void warn_of_neighbours(std::vector<std::string>& out, const ProcessorTimes& bef
                         const ProcessorTimes& after, const ProcessorUse& use) {
   // Less than this is a machine's ordinary background activity.
   constexpr double kTolerated = 0.25;
+  if (use.neighbours) return;
   const double others = busy_with_others(before, after);
   if (others < kTolerated || others + use.processors <= after.online) return;
   // Use whole processors, because each part of a step waits for its last thread.

@@ -51,6 +51,8 @@ struct ProcessorUse {
   /// The number of CPU devices that compute concurrently, each with its --num_intra_threads. It is
   /// 0 if that flag sets no device's threads.
   int devices = 1;
+  /// Other processes of the run use this host too. Their work looks like that of other programs.
+  bool neighbours = false;
 };
 
 /// Returns one sentence for each condition that will make the results low or unsteady, with a

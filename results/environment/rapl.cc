@@ -10,10 +10,9 @@ namespace {
 constexpr const char* kFolder = "/sys/class/powercap";
 
 /// Returns true for packages ("intel-rapl:0") and, of their parts ("intel-rapl:0:1"), for memory,
-/// which is counted separately.
+/// which is counted separately. The platform ("psys") contains the packages.
 bool counts_by_itself(const std::string& entry, const std::string& name) {
-  if (!entry.starts_with("intel-rapl:")) return false;
-  return std::count(entry.begin(), entry.end(), ':') == 1 || name == "dram";
+  return entry.starts_with("intel-rapl:") && (name.starts_with("package") || name == "dram");
 }
 
 std::string name_of_domain(const std::string& entry, const std::string& name) {

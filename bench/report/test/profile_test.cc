@@ -50,6 +50,8 @@ TEST(Roofline, LetsCachesHoldAsManyBytesAsTheyHave) {
   EXPECT_DOUBLE_EQ(seconds(1000), 1000 / 1e12);
   EXPECT_DOUBLE_EQ(seconds(6000), 5000 / 1e10);
   EXPECT_DOUBLE_EQ(seconds(110000), 100000 / 1e9);
+  EXPECT_DOUBLE_EQ(memory_seconds({.bytes = 2 * 110000, .runs = 2}, ceiling), 2 * 100000 / 1e9)
+      << "in each run of a step";
 }
 
 TEST(RoofOf, AddsTheMinimumTimesAndSharesThem) {

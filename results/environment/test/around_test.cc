@@ -94,12 +94,15 @@ TEST(Rapl, CountsPackagesAndTheirMemory) {
   write("intel-rapl:0", "package-0", 99'000'000);
   write("intel-rapl:0:0", "core", 1);
   write("intel-rapl:0:1", "dram", 1'000'000);
+  write("intel-rapl:1", "psys", 1'000'000);
   const auto before = read_rapl(system.files());
+  write("intel-rapl:1", "psys", 9'000'000);
   write("intel-rapl:0", "package-0", 4'000'000);
   write("intel-rapl:0:1", "dram", 1'500'000);
   const results::Energy energy = rapl_energy(before, read_rapl(system.files()));
   EXPECT_EQ(energy.source.value(), "rapl");
-  ASSERT_THAT(energy.domains, SizeIs(2)) << "the cores are within the package";
+  ASSERT_THAT(energy.domains, SizeIs(2))
+      << "the cores are within the package, and the package within the platform";
   EXPECT_DOUBLE_EQ(energy.domains[0].joules, 5) << "the counter wrapped around";
   EXPECT_EQ(energy.domains[1].name, "dram-0");
   EXPECT_DOUBLE_EQ(energy.joules.value(), 5.5);

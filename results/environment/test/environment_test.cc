@@ -88,6 +88,12 @@ TEST(EnvironmentWarnings, AdviseNoThreadsWhereNoProcessorIsFree) {
   }
 }
 
+TEST(EnvironmentWarnings, DoNotCallTheRunsOtherProcessesOtherWork) {
+  const auto later = after({.busy_ticks = 18, .idle_ticks = 22});
+  EXPECT_THAT(environment_warnings(before(), later, {.processors = 4, .neighbours = true}),
+              IsEmpty());
+}
+
 TEST(EnvironmentWarnings, AdviseThreadsOfEachDevice) {
   const auto later = after({.busy_ticks = 18, .idle_ticks = 22});
   const auto warning = [&](int devices) {
