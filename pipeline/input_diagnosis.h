@@ -18,8 +18,8 @@ struct DiagnosedSpeeds {
   double input = 0;
   /// Input and device together.
   double both = 0;
-  /// The share of the device's processors that the input uses while both run; 0 if they use
-  /// different ones.
+  /// The share of the process's processors that the input uses while both run; 0 if the device does
+  /// not compute on them.
   double share_of_input = 0;
 };
 
@@ -32,8 +32,8 @@ enum class DiagnosedBound : std::uint8_t {
   unclear,     ///< Each alone is faster.
 };
 
-/// Speeds that differ by less than a tenth count as equal. An input that uses less than a tenth of
-/// the processors does not slow the device.
+/// Speeds that differ by less than a tenth count as equal. An input that uses at most a tenth of
+/// the processors is assumed not to slow the device.
 DiagnosedBound diagnose(const DiagnosedSpeeds& speeds);
 
 /// One sentence with the bound and the largest possible gain. `input` is the verdict on the input

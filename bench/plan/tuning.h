@@ -43,7 +43,7 @@ struct TuningRequest {
 
 struct TuningResult {
   Choices choices;
-  /// estimates, timed, or kept.
+  /// How the choices were made; never `file` or `checkpoint`.
   ChosenBy by = ChosenBy::estimates;
   CandidateTimer::Counts counts = {};
   /// Sentences for the user.

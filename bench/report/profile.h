@@ -63,8 +63,8 @@ std::vector<results::KernelTime> kernels_of(const Profile& profile);
 
 /// The least time for a row's arithmetic at the ceiling.
 double arithmetic_seconds(const ProfileRow& row, const Ceiling& ceiling);
-/// The least time for a row's reads and writes at the ceiling. The caches may hold as many of its
-/// bytes as they have; the others come from the next level.
+/// The least time for a row's reads and writes at the ceiling. In each run, the caches may hold
+/// as many bytes as fit; the others come from the next level.
 double memory_seconds(const ProfileRow& row, const Ceiling& ceiling);
 /// The larger of both: no kernel takes less time.
 double roofline_seconds(const ProfileRow& row, const Ceiling& ceiling);

@@ -27,6 +27,7 @@ void print_forecast(const LoweredGraph& lowered, const RunSettings& settings, bo
   const Workload& workload = settings.workload;
   // Virtual towers take turns on one card.
   const int turns = settings.execution.gpu.virtual_towers ? workload.towers : 1;
+  const double seconds = turns * of_step(forecast.seconds);
   const bool several = workload.all_towers() > 1;
   std::string scope = several ? " per tower" : "";
   if (workload.training()) {
@@ -36,9 +37,8 @@ void print_forecast(const LoweredGraph& lowered, const RunSettings& settings, bo
       "planned step: {}{}, {:.2f} GB read and written, estimated at {:.2f} ms or {:.1f} "
       "{}/sec{}\n",
       runs > 1 ? fmt::format("{} runs of ", runs) : "", nodes, of_step(forecast.bytes) * 1e-9,
-      of_step(forecast.seconds) * 1e3,
-      static_cast<double>(workload.batch * unit.per_example) / (turns * of_step(forecast.seconds)),
-      unit.name, scope);
+      seconds * 1e3, static_cast<double>(workload.batch * unit.per_example) / seconds, unit.name,
+      scope);
 }
 
 }  // namespace bench

@@ -189,6 +189,8 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   refused 2 'the largest batch that fits is' $run --worker_hosts=a --ps_hosts=a --batch_size=900000000
   refused 2 'the folder does not exist' $run --variable_update=horovod --data_dir=absent --data_name=imagenet
   refused 2 'the largest batch that fits is' $run --variable_update=horovod --batch_size=900000000
+  refused 2 'diagnose_input is not supported yet with several processes (2 were started): start one process' $run \
+    --variable_update=horovod --data_dir=absent --data_name=imagenet --diagnose_input=1
   refused 2 '--model=absent: unknown value' --variable_update=horovod --model=absent
 
   # The other ranks do not wait for one whose output cannot be written.

@@ -25,8 +25,8 @@ enum class MultiplyAdd : std::uint8_t {
   byte_tiles,
 };
 
-/// The seconds of one round, given the seconds of a number of rounds. This is the fastest of
-/// `repeats` runs of about 4 ms each.
+/// Returns the seconds per round of the fastest of `repeats` runs. `seconds_of(rounds)` runs that
+/// many rounds and returns their time; rounds double until a run takes about 4 ms.
 double seconds_per_round(int repeats, const std::function<double(std::int64_t)>& seconds_of);
 
 /// The operations per second, 2 per multiply-add, that all threads together reach with operands in

@@ -5,6 +5,7 @@
 
 #include "kernels/backend.h"
 #include "kernels/runtime/host_stream.h"
+#include "models/base/errors.h"
 
 namespace bench::onednn {
 

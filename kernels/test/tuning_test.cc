@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
 #include <vector>
 
+#include "kernels/forwarding_backend.h"
 #include "kernels/reference/reference_backend.h"
 #include "kernels/runtime/candidate_timer.h"
 #include "kernels/test/far_device.h"
@@ -59,6 +62,48 @@ TEST(CandidateTimer, SkipsKernelsThatRunOutOfMemory) {
   EXPECT_EQ(candidates.seconds(graph, node, ways[0]), 2);
   EXPECT_EQ(candidates.seconds(graph, node, ways[1]), std::nullopt);
   EXPECT_EQ(candidates.counts().too_large, 1);
+}
+
+/// A backend with three host threads. `run_by` counts the parts of each.
+class ThreeThreadsBackend final : public ForwardingBackend {
+ public:
+  explicit ThreeThreadsBackend(Backend& inner) : ForwardingBackend(inner) {}
+
+  HostThreads host_threads() override {
+    return {.count = 3, .run = [this](const std::function<void(int thread)>& part) {
+              for (int thread = 0; thread < 3; ++thread) {
+                part(thread);
+                ++run_by[thread];
+              }
+            }};
+  }
+
+  std::map<int, int> run_by;
+};
+
+TEST(CandidateTimer, EmptiesTheCachesOnAllThreadsBeforeEachLaunch) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", {.dtype = DType::f32, .shape = {2, 3}});
+  graph.set_output(
+      "y", graph.add_node(kActivation, "relu", ActivationAttributes{ActivationKind::relu}, {x})[0]);
+  KernelClock clock;
+  SeveralWaysBackend backend(make_reference_backend(), {{.name = "only", .seconds = 2}}, clock);
+  ThreeThreadsBackend threads(backend);
+  std::vector<int> emptied;
+  backend.look = [&](Stream&, std::span<const TensorView>) {
+    emptied.push_back(threads.run_by[2]);
+  };
+  ClockTimer timer(clock);
+  CandidateTimer candidates(threads, timer, {}, {});
+  const Node& node = graph.nodes()[0];
+  ASSERT_TRUE(
+      candidates.seconds(graph, node, threads.candidates(graph, node, DataFormat::nchw)[0]));
+  EXPECT_EQ(threads.run_by[0], threads.run_by[2]);
+  EXPECT_EQ(threads.run_by[1], threads.run_by[2]);
+  ASSERT_GE(emptied.size(), 3U);
+  for (std::size_t i = 1; i < emptied.size(); ++i) {
+    EXPECT_EQ(emptied[i], emptied[i - 1] + 1);
+  }
 }
 
 std::vector<TunedDevice> devices() {

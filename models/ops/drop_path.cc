@@ -22,12 +22,12 @@ std::vector<ValueId> gradient(GradientContext& context) {
 
 }  // namespace
 
+/// Omits first_example, so that the graphs of all towers have the same text (tuning_key()).
 std::ostream& operator<<(std::ostream& out, const DropPathAttributes& attributes) {
   out << "keep " << attributes.keep;
   if (attributes.ramp_steps > 0) {
     out << " after " << attributes.ramp_steps << " steps";
   }
-  // Without the first example: all devices have the same graph.
   return out;
 }
 

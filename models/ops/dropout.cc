@@ -20,8 +20,8 @@ std::vector<ValueId> gradient(GradientContext& context) {
 
 }  // namespace
 
+/// Omits first_element, so that the graphs of all towers have the same text (tuning_key()).
 std::ostream& operator<<(std::ostream& out, const DropoutAttributes& attributes) {
-  // Without the first element: all devices have the same graph.
   return out << "keep " << attributes.keep;
 }
 

@@ -1,7 +1,7 @@
 #include "models/base/errors.h"
-#include "models/base/text.h"
 #include "results/compare/forms.h"
 #include "results/compare/number_text.h"
+#include "results/page/markup.h"
 
 namespace bench::results {
 namespace {
@@ -22,10 +22,10 @@ std::string details(const ComparisonRow& row, const Comparison& comparison) {
 }
 
 void write_case(std::ostream& out, const ComparisonRow& row, const Comparison& comparison) {
-  out << "    <testcase classname=\"" << xml_text(class_name(row.workload)) << "\" name=\""
-      << xml_text(row.metric) << "\">\n";
-  const std::string verdict = xml_text(verdict_text(row, comparison.options));
-  const std::string text = xml_text(details(row, comparison));
+  out << "    <testcase classname=\"" << html_text(class_name(row.workload)) << "\" name=\""
+      << html_text(row.metric) << "\">\n";
+  const std::string verdict = html_text(verdict_text(row, comparison.options));
+  const std::string text = html_text(details(row, comparison));
   if (row.verdict == stats::ChangeVerdict::kRegressed) {
     out << R"(      <failure type="PerformanceRegression" message=")" << verdict << "\">" << text
         << "</failure>\n";
@@ -37,29 +37,6 @@ void write_case(std::ostream& out, const ComparisonRow& row, const Comparison& c
 
 }  // namespace
 
-std::string xml_text(std::string_view text) {
-  std::string escaped;
-  for (const char letter : printable(text)) {
-    switch (letter) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += letter;
-    }
-  }
-  return escaped;
-}
-
 void print_junit(std::ostream& out, std::span<const Comparison> comparisons) {
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
   for (const Comparison& comparison : comparisons) {
@@ -70,7 +47,7 @@ void print_junit(std::ostream& out, std::span<const Comparison> comparisons) {
       skipped += is_undecided(row) ? 1 : 0;
     }
     out << "  <testsuite name=\""
-        << xml_text(fmt::format("{} against {}", comparison.other_name, comparison.base_name))
+        << html_text(fmt::format("{} against {}", comparison.other_name, comparison.base_name))
         << "\" tests=\"" << comparison.rows.size() << "\" failures=\"" << failures
         << "\" skipped=\"" << skipped << "\">\n";
     for (const ComparisonRow& row : comparison.rows) write_case(out, row, comparison);

@@ -28,9 +28,6 @@ void print_junit(std::ostream& out, std::span<const Comparison> comparisons);
 /// One HTML file that needs no network: table, ratios, every run, what differs.
 void print_html(std::ostream& out, std::span<const Comparison> comparisons);
 
-/// `text` for XML: escaped, and without characters that XML does not allow.
-std::string xml_text(std::string_view text);
-
 /// `text` for a cell of a markdown table.
 std::string markdown_cell(std::string_view text);
 

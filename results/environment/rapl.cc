@@ -1,7 +1,5 @@
 #include "results/environment/rapl.h"
 
-#include <algorithm>
-
 #include "models/base/errors.h"
 
 namespace bench {

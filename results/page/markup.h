@@ -11,8 +11,8 @@
 /// Text for HTML and SVG.
 namespace bench::results {
 
-/// `text` escaped for use between tags or in a quoted attribute. Bytes that are not UTF-8 and
-/// control characters become visible escapes.
+/// `text` escaped for use between tags or in a quoted attribute, also in XML. Bytes that are not
+/// UTF-8 and control characters become visible escapes.
 std::string html_text(std::string_view text);
 
 /// JSON for use in a <script>: `</` and `<!--` cannot end it.

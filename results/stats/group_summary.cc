@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "models/base/errors.h"
@@ -20,13 +19,6 @@ std::optional<Interval> median_interval(std::span<const double> values, double a
   std::sort(sorted.begin(), sorted.end());
   return Interval{.low = sorted[static_cast<std::size_t>(k - 1)],
                   .high = sorted[static_cast<std::size_t>(n - k)]};
-}
-
-std::optional<double> olympic_mean(std::span<const double> values) {
-  if (values.size() < 3) return std::nullopt;
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  return (sum - *low - *high) / static_cast<double>(values.size() - 2);
 }
 
 double sample_stddev(std::span<const double> values) {

@@ -13,9 +13,6 @@ namespace bench::results::stats {
 /// (fewer than 6 for 95 %).
 std::optional<Interval> median_interval(std::span<const double> values, double alpha);
 
-/// The mean without the lowest and the highest value, as MLPerf reports a group; empty below 3.
-std::optional<double> olympic_mean(std::span<const double> values);
-
 /// A group of runs of the same workload.
 struct GroupSummary {
   std::size_t n = 0;

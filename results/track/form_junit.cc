@@ -2,6 +2,7 @@
 
 #include "models/base/errors.h"
 #include "results/compare/forms.h"
+#include "results/page/markup.h"
 #include "results/record/identity.h"
 #include "results/track/forms.h"
 
@@ -48,8 +49,8 @@ void print_junit(std::ostream& out, const Tracked& tracked) {
       << "tests=\"" << tracked.series.size() << "\" failures=\"" << failures << "\" skipped=\""
       << skipped << "\">\n";
   for (const TrackedSeries& one : tracked.series) {
-    out << "    <testcase classname=\"" << xml_text(tracked_class_name(one)) << "\" name=\""
-        << xml_text(fmt::format("{} on {}", one.series.metric, one.series.machine)) << "\">\n";
+    out << "    <testcase classname=\"" << html_text(tracked_class_name(one)) << "\" name=\""
+        << html_text(fmt::format("{} on {}", one.series.metric, one.series.machine)) << "\">\n";
     std::string lines;
     for (const SeriesChange& change : one.changes) {
       if (!change.fails()) continue;
@@ -57,12 +58,13 @@ void print_junit(std::ostream& out, const Tracked& tracked) {
       lines += change_line(one, change);
     }
     if (!lines.empty()) {
-      out << R"(      <failure type="PerformanceRegression" message=")" << xml_text(lines)
+      out << R"(      <failure type="PerformanceRegression" message=")" << html_text(lines)
           << "\"/>\n";
     } else if (const std::string skipped_for = skip_text(one); !skipped_for.empty()) {
-      out << "      <skipped message=\"" << xml_text(skipped_for) << "\"/>\n";
+      out << "      <skipped message=\"" << html_text(skipped_for) << "\"/>\n";
     }
-    out << "      <system-out>" << xml_text(newest_line(one)) << "</system-out>\n    </testcase>\n";
+    out << "      <system-out>" << html_text(newest_line(one))
+        << "</system-out>\n    </testcase>\n";
   }
   out << "  </testsuite>\n</testsuites>\n";
 }

@@ -53,10 +53,13 @@ take_opened_by_cudnn() {
   for opened_part in graph heuristic engines_precompiled engines_runtime_compiled adv ops; do
     take_near "$1" "$opened_folder" "libcudnn_$opened_part.so.$opened_major"
   done
-  # Newer versions have more.
+  # Newer versions have more engines, and `ext`.
   for opened_path in "$opened_folder"/libcudnn_engines_*.so."$opened_major" \
     "$opened_folder"/libcudnn_ext.so."$opened_major"; do
-    [ ! -e "$opened_path" ] || take_library "$1" "$(basename "$opened_path")" "$opened_path"
+    opened_name=$(basename "$opened_path")
+    if [ -e "$opened_path" ] && [ ! -e "$1/lib/$opened_name" ]; then
+      take_library "$1" "$opened_name" "$opened_path"
+    fi
   done
   opened_cuda=$(needed_by "$1/lib/libbench_cuda.so" | sed -n 's/^libcublasLt\.so\.\([0-9]*\)\t.*/\1/p')
   take_near "$1" "$opened_folder" "libnvrtc.so.$opened_cuda"

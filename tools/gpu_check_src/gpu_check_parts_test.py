@@ -172,8 +172,8 @@ class PartsTest(WithMachine):
 
     def test_towers_pass_where_they_and_nccl_train_as_one_tower_does(self):
         self.assertEqual(self.train(many="2.0, 1.00001"), Verdict(
-            State.PASSED, "correct: --virtual_gpus=4 --variable_update=parameter_server, --virtual_gpus=4 --variable_update=replicated, "
-            "NCCL"))
+            State.PASSED, "correct: NCCL, --virtual_gpus=4 --variable_update=parameter_server, "
+            "--virtual_gpus=4 --variable_update=replicated"))
 
     def test_towers_with_other_losses_fail(self):
         for found in ("2.0, 1.001", "2.0"):
@@ -188,8 +188,15 @@ class PartsTest(WithMachine):
         self.assertIn("wrong: --num_gpus=2 --variable_update=parameter_server, "
                       "--num_gpus=2 --variable_update=replicated --all_reduce_spec=nccl --cuda_graph=on",
                       self.train(pair="2.0, 3.0").summary)
-        self.assertIn(", --num_gpus=2 --variable_update=replicated --all_reduce_spec=nccl --cuda_graph=on, NCCL",
+        self.assertIn(", --num_gpus=2 --variable_update=replicated --all_reduce_spec=nccl --cuda_graph=on",
                       self.train().summary)
+
+    def test_two_cards_without_nccl_are_compared_with_one_tower(self):
+        self.cards = 2
+        verdict = self.train(told="note: the gradients of one GPU are not reduced: cannot open NCCL: none")
+        self.assertEqual(verdict.state, State.PASSED)
+        self.assertIn(", --num_gpus=2 --variable_update=parameter_server; NCCL skipped: cannot open NCCL: none",
+                      verdict.summary)
 
     def test_a_missing_nccl_is_reported_and_does_not_fail(self):
         verdict = self.train(told="note: the gradients of one GPU are not reduced: cannot open NCCL: none")

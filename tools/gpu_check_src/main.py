@@ -31,13 +31,13 @@ Part = Callable[[Check], Verdict]
 # The most important parts first, each with its weight in the division of the time.
 PARTS: dict[str, tuple[float, Part]] = {
     "properties": (20, correctness.properties),
-    "start": (20, correctness.start),
+    "start": (30, correctness.start),
     "conformance": (110, correctness.conformance),
     "verify": (70, correctness.verify),
     "torch": (200, speed.against_torch),
     "tuning": (50, speed.tuning),
     "fusions": (40, speed.fusions),
-    "towers": (20, towers.towers),
+    "towers": (30, towers.towers),
     "sanitizer": (40, correctness.sanitizer),
     "options": (30, speed.options),
     "zoo": (30, speed.zoo),

@@ -75,9 +75,16 @@ def _compare_all(check: Check, done: list[str], wrong: list[str]) -> str:
     alone, _ = _train(check, (f"--batch_size={_JOINED_BATCH}",))
     runs = [(f"--virtual_gpus={_TOWERS}", _TOWERS, ("--variable_update=parameter_server",)),
             (f"--virtual_gpus={_TOWERS}", _TOWERS, ("--variable_update=replicated",))]
+    state, text = _nccl(check, alone)
+    check.say(f"NCCL with one rank: {text}")
+    if state is State.PASSED:
+        done.append("NCCL")
+    elif state is State.FAILED:
+        wrong.append("NCCL")
     if check.machine.cards > 1:
-        runs += [("--num_gpus=2", 2, ("--variable_update=parameter_server",)),
-                 ("--num_gpus=2", 2, (*_NCCL, "--cuda_graph=on"))]
+        runs.append(("--num_gpus=2", 2, ("--variable_update=parameter_server",)))
+        if state is not State.SKIPPED:
+            runs.append(("--num_gpus=2", 2, (*_NCCL, "--cuda_graph=on")))
     for devices, count, flags in runs:
         name = " ".join((devices, *flags))
         try:
@@ -87,12 +94,6 @@ def _compare_all(check: Check, done: list[str], wrong: list[str]) -> str:
         except _RunError as error:
             check.say(f"{name}: {error}")
             wrong.append(name)
-    state, text = _nccl(check, alone)
-    check.say(f"NCCL with one rank: {text}")
-    if state is State.PASSED:
-        done.append("NCCL")
-    elif state is State.FAILED:
-        wrong.append("NCCL")
     return f"; NCCL skipped: {text}" if state is State.SKIPPED else ""
 
 

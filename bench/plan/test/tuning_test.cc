@@ -250,13 +250,16 @@ TEST(TuningIdentity, ConsistsOfDeviceDriverAndLibraries) {
 
 TEST(TuningKey, IsTheSameForAllPartsOfABatch) {
   const auto backend = make_reference_backend();
-  RunSettings settings = resolve_settings(
-      parse({"--model=alexnet", "--device=reference", "--batch_size=1", "--num_gpus=2"}));
-  const auto key = [&](int tower) {
-    settings.workload.tower = tower;
-    return tuning_key(settings, build_run_graph(settings, *backend, 1), {}).subject;
-  };
-  EXPECT_EQ(key(0), key(1));
+  // With dropout, and with drop path.
+  for (const std::string_view model : {"--model=alexnet", "--model=efficientnet_b0"}) {
+    RunSettings settings =
+        resolve_settings(parse({model, "--device=reference", "--batch_size=1", "--num_gpus=2"}));
+    const auto key = [&](int tower) {
+      settings.workload.tower = tower;
+      return tuning_key(settings, build_run_graph(settings, *backend, 1), {}).subject;
+    };
+    EXPECT_EQ(key(0), key(1)) << model;
+  }
 }
 
 Autotune autotune_of(const std::vector<std::string_view>& arguments) {

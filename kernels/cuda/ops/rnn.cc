@@ -59,12 +59,12 @@ class WeightCopies {
     cleared_bytes_ = used < spaces.weights ? spaces.weights : 0;
   }
 
-  /// The kernels of gather().
+  /// The number of launches of gather().
   [[nodiscard]] int gathering_launches() const { return cleared_bytes_ > 0 ? 2 : 1; }
 
   /// w_x is input `first`.
   void gather(const Launch& launch, int first, void* space) const {
-    // The library may read what is between its matrices.
+    // cuDNN may read the gaps between its matrices.
     if (cleared_bytes_ > 0) {
       check_cuda(cudaMemsetAsync(space, 0, cleared_bytes_, launch.stream), "cudaMemsetAsync");
     }

@@ -120,7 +120,9 @@ TEST(Launches, EqualThePlannedNumberInEveryCase) {
                                                 {"concat", 1},
                                                 {"moving_average", 1},
                                                 {"rnn", 2},
+                                                {"rnn", 3},
                                                 {"rnn_backward", 6},
+                                                {"rnn_backward", 7},
                                                 {"embedding_backward", 4},
                                                 {"flatten", 1}}) {
     EXPECT_TRUE(seen.contains({op, launches})) << launches << " of " << op;

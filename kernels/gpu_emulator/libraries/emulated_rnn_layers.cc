@@ -41,13 +41,15 @@ std::size_t y_bytes(const RnnProblem& problem) {
   return static_cast<std::size_t>(outputs_of(problem)) * size_of(problem.dtype);
 }
 
-/// Unlike the op's order of weights: the last gate first, w_h before w_x, with gaps.
+constexpr std::size_t kAlignment = 512;
+
+/// Unlike the op's order of weights: the last gate first, w_h before w_x. Gaps, except in f32.
 RnnSpaces spaces_of(const RnnProblem& problem) {
-  constexpr std::size_t kGap = 512;
+  const std::size_t gap = problem.dtype == DType::f32 ? 0 : kAlignment;
   RnnSpaces spaces;
   const auto add = [&](std::int64_t elements) {
     const std::size_t begin = spaces.weights;
-    spaces.weights += static_cast<std::size_t>(elements) * size_of(problem.dtype) + kGap;
+    spaces.weights += static_cast<std::size_t>(elements) * size_of(problem.dtype) + gap;
     return begin;
   };
   spaces.offsets.resize(2 * static_cast<std::size_t>(problem.directions * gates_of(problem.cell)));
@@ -55,7 +57,7 @@ RnnSpaces spaces_of(const RnnProblem& problem) {
     const std::int64_t width = i % 2 == 1 ? problem.units : problem.inputs;
     spaces.offsets[i] = {.matrix = add(problem.units * width), .bias = add(problem.units)};
   }
-  spaces.workspace = kGap;
+  spaces.workspace = kAlignment;
   spaces.reserve = problem.training ? y_bytes(problem) : 0;
   return spaces;
 }
@@ -73,7 +75,18 @@ void for_each_part(const RnnProblem& problem, const Visit& visit) {
   }
 }
 
-/// The op's inputs, in double.
+/// True if all bytes between the parts are 0. Like cuDNN, the emulated layers may read them.
+bool gaps_are_clear(const RnnProblem& problem, const void* weights) {
+  const auto* const bytes = static_cast<const std::byte*>(weights);
+  std::vector<std::byte> gaps(bytes, bytes + spaces_of(problem).weights);
+  for_each_part(problem, [&](std::size_t, std::int64_t, std::int64_t count, std::size_t offset) {
+    std::fill_n(gaps.begin() + static_cast<std::ptrdiff_t>(offset),
+                static_cast<std::size_t>(count) * size_of(problem.dtype), std::byte{});
+  });
+  return std::ranges::all_of(gaps, [](std::byte byte) { return byte == std::byte{}; });
+}
+
+/// The op's inputs, in double. x is NaN if the gaps are not clear.
 std::vector<Values> inputs_of(const RnnProblem& problem, const void* x, const void* weights) {
   std::vector<Values> inputs;
   for (const Shape& shape : shapes_of(problem)) {
@@ -86,6 +99,9 @@ std::vector<Values> inputs_of(const RnnProblem& problem, const void* x, const vo
             read_elements(static_cast<const std::byte*>(weights) + offset, problem.dtype, count);
         std::copy(part.begin(), part.end(), inputs[input].begin() + begin);
       });
+  if (!gaps_are_clear(problem, weights)) {
+    std::ranges::fill(inputs[0], std::numeric_limits<double>::quiet_NaN());
+  }
   return inputs;
 }
 

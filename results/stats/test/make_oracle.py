@@ -134,14 +134,6 @@ def splits(random):
         yield {"x": numbers(x), "q": float(best[0]), "at": best[1], "end": best[2]}
 
 
-def warm_ups(random):
-    for n, start in ((60, 5.0), (40, 0.0), (9, 3.0)):
-        x = 10 + start * np.exp(-np.arange(n) / 4) + random.normal(0, 0.3, n)
-        means = x[:n // 5 * 5].reshape(-1, 5).mean(axis=1)
-        score = [np.var(means[cut:]) / len(means[cut:]) for cut in range(len(means) // 2 + 1)]
-        yield {"x": numbers(x), "cut": int(5 * np.argmin(score)) if n >= 10 else 0}
-
-
 def oracle():
     random = np.random.default_rng(20240607)
     x = random.normal(0, 1, 15)
@@ -154,7 +146,6 @@ def oracle():
         "adjusted": list(adjusted(random)),
         "bootstrap": list(bootstraps(random)),
         "split": list(splits(random)),
-        "warm_up": list(warm_ups(random)),
         "slope": {"x": numbers(x), "slope": float(stats.theilslopes(x)[0])},
         "student": [[p, df, float(stats.t.ppf(p, df))] for p in (0.9, 0.975, 0.9995) for df in (1, 7, 39)],
         "normal": [[p, float(stats.norm.ppf(p))] for p in (0.005, 0.2, 0.975)],

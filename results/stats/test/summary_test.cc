@@ -10,7 +10,6 @@
 #include "results/stats/multiplicity.h"
 #include "results/stats/sequential.h"
 #include "results/stats/test/oracle.h"
-#include "results/stats/warm_up.h"
 
 namespace bench::results::stats {
 namespace {
@@ -49,11 +48,6 @@ TEST(GroupSummary, HalfTheIntervalIsRelativeToTheMedian) {
   EXPECT_NEAR(*six.half, 0.02, 1e-12);
 }
 
-TEST(OlympicMean, OmitsTheBestAndTheWorst) {
-  EXPECT_EQ(*olympic_mean(std::vector<double>{100, 1, 2, 3, 0}), 2);
-  EXPECT_FALSE(olympic_mean(std::vector<double>{1, 2}));
-}
-
 TEST(Multiplicity, AgreesWithTheDefinitions) {
   for (const auto& one : oracle("adjusted")) {
     const std::vector<double> p = numbers(one["p"]);
@@ -76,35 +70,6 @@ TEST(Multiplicity, RejectsAsInThePublishedExample) {
   };
   EXPECT_EQ(rejected(benjamini_hochberg(p)), 4);
   EXPECT_EQ(rejected(holm(p)), 3);
-}
-
-TEST(WarmUp, CutIsWhereMserIsLeast) {
-  for (const auto& one : oracle("warm_up")) {
-    EXPECT_EQ(mser5_warm_up(numbers(one["x"])), one["cut"].get<std::size_t>());
-  }
-}
-
-TEST(WarmUp, IsCutEvenIfLong) {
-  std::vector<double> steps(100, 1.0);
-  for (std::size_t i = 0; i < steps.size(); ++i)
-    steps[i] += i < 20 ? 1 : 0.001 * static_cast<double>(i % 3);
-  EXPECT_EQ(mser5_warm_up(steps), 20);
-}
-
-TEST(Rate, IsOfAllTheTime) {
-  // One image in 1 s, one in 3 s: two in 4 s, and not the mean of 1 and 1/3.
-  EXPECT_EQ(rate_of(std::vector<double>{1, 3}, 1), 0.5);
-}
-
-TEST(WithinRunError, GrowsWithCorrelation) {
-  std::vector<double> alternating;
-  std::vector<double> slow;
-  for (int i = 0; i < 40; ++i) {
-    alternating.push_back(i % 2 == 0 ? 1 : 2);
-    slow.push_back(i < 20 ? 1 : 2);
-  }
-  EXPECT_LT(*within_run_error(alternating), *within_run_error(slow) / 10);
-  EXPECT_FALSE(within_run_error(std::vector<double>{1, 1, 1, 1}));
 }
 
 TEST(Sequential, LooksAreFixed) {
