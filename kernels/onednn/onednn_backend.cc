@@ -1,8 +1,10 @@
 #include "kernels/onednn/onednn_backend.h"
 
 #include <fmt/ostream.h>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
 
@@ -19,6 +21,7 @@
 #include "kernels/onednn/rnn.h"
 #include "kernels/onednn/tile_order.h"
 #include "kernels/onednn/vector_kernel.h"
+#include "kernels/onednn/widened.h"
 #include "kernels/onednn/winograd.h"
 #include "kernels/runtime/host_memory.h"
 #include "kernels/runtime/host_stream.h"
@@ -122,7 +125,12 @@ class OnednnBackend final : public Backend {
       throw UsageError(support.why_not);
     }
     check_extents(graph, node);
-    auto result = maker_of(graph, node)(context_, graph, node, format);
+    Maker* const maker = maker_of(graph, node);
+    auto result = maker(context_, graph, node, format);
+    if (has_only_reference_code(graph, node, result)) {
+      std::ranges::move(widened_candidates(context_, *this, maker, graph, node, format),
+                        std::back_inserter(result));
+    }
     if (result.empty()) {
       throw UsageError(fmt::format("onednn cannot run {} {} {{{}}} in --data_format={}",
                                    node.op->name, node.name, fmt::streamed(node.attributes),
@@ -220,6 +228,18 @@ class OnednnBackend final : public Backend {
  private:
   /// Unset until the first call of memory_traits(), which takes milliseconds.
   mutable std::optional<std::size_t> cache_bytes_;
+
+  /// True for gradients of f16 convolutions for which oneDNN has no other kernels: those of all
+  /// filters, without AMX, in oneDNN 3.2.
+  static bool has_only_reference_code(const Graph& graph, const Node& node,
+                                      std::span<const Candidate> candidates) {
+    const bool of_convolution =
+        node.op == &kConv2dBackwardData || node.op == &kConv2dBackwardWeights;
+    return of_convolution && graph.type(node.inputs[0]).dtype == DType::f16 &&
+           std::ranges::all_of(candidates, [](const Candidate& candidate) {
+             return candidate.implementation.starts_with("ref");
+           });
+  }
 
   /// Throws UsageError for an image that is too large. oneDNN counts its elements in 32 bits: at
   /// 2^32 elements, 3.2 divides by zero while it plans a convolution.

@@ -64,7 +64,8 @@ std::function<std::unique_ptr<Kernel>()> make_primitive(const dnnl::engine& engi
       return std::make_unique<PrimitiveKernel>(engine, dnnl::primitive(desc.get()), arguments,
                                                desc.scratchpad_desc());
     } catch (const dnnl::error& error) {
-      throw DeviceError(fmt::format("oneDNN: {}", error.what()));
+      throw DeviceError(
+          fmt::format("oneDNN: {} (status {})", error.what(), static_cast<int>(error.status)));
     }
   };
 }

@@ -131,5 +131,17 @@ TEST(DepthwiseDataGradient, OmitsTheSlowKernelOfOnednn) {
   }
 }
 
+TEST(FilterGradient, InF16HasABetterKernelThanTheReference) {
+  for (const DataFormat format : {DataFormat::automatic, DataFormat::nchw, DataFormat::nhwc}) {
+    for (const Convolution& c : {Convolution{}, Convolution{.filters = 64, .groups = 64}}) {
+      const std::vector<std::string> names = filter_gradients(c, format, DType::f16);
+      EXPECT_EQ(!names.empty(), has_isa(dnnl::cpu_isa::avx512_core_fp16));
+      EXPECT_TRUE(names.empty() || std::ranges::any_of(names, [](const std::string& name) {
+                    return !name.starts_with("ref") && !name.starts_with("in_f32:ref");
+                  }));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bench
