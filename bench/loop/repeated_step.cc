@@ -82,7 +82,7 @@ void RepeatedStep::record() {
     }
     // A communicator that was part of the capture cannot be used again.
     if (reduced_on() == "nccl") {
-      throw DeviceError(fmt::format("a step with NCCL cannot be recorded; try --cuda_graph=off: {}",
+      throw DeviceError(fmt::format("a step with NCCL cannot be recorded: {}; use --cuda_graph=off",
                                     error.what()));
     }
     recording_ = StepRecording::off;

@@ -25,7 +25,7 @@ class RepeatedStep {
 
   /// Enqueues a step; the tower's step parameters must be set. Calls `meanwhile` while the device
   /// executes the network, if possible before the update waits for other towers. Throws DeviceError
-  /// if recording fails and is required, or NCCL is part of the step.
+  /// if recording fails and either --cuda_graph=on requires it or the step contains NCCL.
   void enqueue(const std::function<void()>& meanwhile);
   /// The host's time when the network of the last enqueue() was enqueued, or was complete if the
   /// device computes in host memory. Not valid for a replayed step.

@@ -199,7 +199,7 @@ std::string joined_gradients_notice(const RunSettings& settings) {
                    workload.all_towers(), effective, workload.model->name, workload.all_towers())
              : fmt::format(
                    "the gradients of {} devices are summed: the effective learning rate is {}, "
-                   "{} times that of their mean (--gradient_reduction=mean)",
+                   "{} times that of their mean; --gradient_reduction=mean uses the mean",
                    workload.all_towers(), effective, workload.all_towers());
 }
 

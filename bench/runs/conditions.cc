@@ -32,7 +32,7 @@ std::vector<std::string> warnings_before(const RunSettings& settings, const RunH
       environment_warnings(before, after,
                            {.processors = static_cast<int>(busy),
                             .devices = towers * static_cast<int>(processes),
-                            .neighbours = processes > 1});
+                            .other_ranks = processes > 1});
   for (const Device& device : devices) {
     warnings.insert(warnings.end(), device.warnings.begin(), device.warnings.end());
   }

@@ -18,27 +18,27 @@ StepForecast forecast_of(const LoweredGraph& lowered) {
 void print_forecast(const LoweredGraph& lowered, const RunSettings& settings, bool launches,
                     std::ostream& out) {
   const StepForecast forecast = forecast_of(lowered);
-  const std::int64_t runs = runs_per_step(settings);
+  const Workload& workload = settings.workload;
+  // Virtual towers take turns on one card.
+  const int turns = settings.execution.gpu.virtual_towers ? workload.towers : 1;
+  const std::int64_t runs = turns * runs_per_step(settings);
   const SpeedUnit unit = settings.workload.model->unit();
   const auto of_step = [&](double of_run) { return static_cast<double>(runs) * of_run; };
   const std::string nodes = launches ? fmt::format("{} nodes and reorders in {} launches",
                                                    forecast.steps, forecast.launches)
                                      : fmt::format("{} nodes and reorders", forecast.steps);
-  const Workload& workload = settings.workload;
-  // Virtual towers take turns on one card.
-  const int turns = settings.execution.gpu.virtual_towers ? workload.towers : 1;
-  const double seconds = turns * of_step(forecast.seconds);
-  const bool several = workload.all_towers() > 1;
-  std::string scope = several ? " per tower" : "";
+  const double seconds = of_step(forecast.seconds);
+  std::string scope = workload.all_towers() > turns ? " per tower" : "";
   if (workload.training()) {
-    scope += several ? ", without the optimizer and communication" : ", without the optimizer";
+    scope += workload.all_towers() > 1 ? ", without the optimizer and communication"
+                                       : ", without the optimizer";
   }
   out << fmt::format(
       "planned step: {}{}, {:.2f} GB read and written, estimated at {:.2f} ms or {:.1f} "
       "{}/sec{}\n",
       runs > 1 ? fmt::format("{} runs of ", runs) : "", nodes, of_step(forecast.bytes) * 1e-9,
-      seconds * 1e3, static_cast<double>(workload.batch * unit.per_example) / seconds, unit.name,
-      scope);
+      seconds * 1e3, static_cast<double>(turns * workload.batch * unit.per_example) / seconds,
+      unit.name, scope);
 }
 
 }  // namespace bench

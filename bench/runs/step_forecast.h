@@ -23,7 +23,7 @@ StepForecast forecast_of(const LoweredGraph& lowered);
 
 /// Prints a line: "planned step: 229 nodes and reorders in 483 launches, ...". Includes launches
 /// only if `launches` is set. A step runs the network on a part of the batch at a time if the
-/// settings say so.
+/// settings say so, and once for each virtual tower.
 void print_forecast(const LoweredGraph& lowered, const RunSettings& settings, bool launches,
                     std::ostream& out);
 

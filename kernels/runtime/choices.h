@@ -31,7 +31,7 @@ struct Choices {
   bool operator==(const Choices&) const = default;
 };
 
-/// Pinned choices are from another graph or device.
+/// Pinned choices are from another graph or device, or contradict each other.
 class ChoicesError : public UsageError {
  public:
   using UsageError::UsageError;

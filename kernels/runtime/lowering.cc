@@ -14,8 +14,8 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, Backend& backend, ChosenGraph chosen)
-      : graph_(graph), backend_(backend), chosen_(std::move(chosen)) {
+  Lowering(const Graph& graph, Backend& backend, ChosenGraph chosen, bool pinned)
+      : graph_(graph), backend_(backend), chosen_(std::move(chosen)), pinned_(pinned) {
     lowered_.seconds = chosen_.seconds;
     lowered_.choices = std::move(chosen_.choices);
   }
@@ -69,6 +69,8 @@ class Lowering {
     }
     // Layout selection never separates them, but pinned choices can.
     if (graph_.type(value).opaque) {
+      check(pinned_, fmt::format("lowering: {} is read in another layout than it is written in",
+                                 graph_.value(value).name));
       throw ChoicesError(fmt::format(
           "the choices contradict each other: {} is written in layout {} and read in {}",
           graph_.value(value).name, lowered_.buffers[own].layout.token(), layout.token()));
@@ -295,6 +297,7 @@ class Lowering {
   const Graph& graph_;
   Backend& backend_;
   ChosenGraph chosen_;
+  bool pinned_;
   LoweredGraph lowered_;
   std::set<ValueId> originals_;
   std::map<std::pair<ValueId, Layout>, std::size_t> copies_;
@@ -312,7 +315,7 @@ int launches_of(const LoweredGraph& lowered) {
 }
 
 LoweredGraph lower(const Graph& graph, Backend& backend, const LoweringOptions& options) {
-  return Lowering(graph, backend, choose(graph, backend, options)).run();
+  return Lowering(graph, backend, choose(graph, backend, options), options.pinned != nullptr).run();
 }
 
 }  // namespace bench

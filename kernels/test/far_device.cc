@@ -104,7 +104,12 @@ class FarStream final : public Stream {
   std::unique_ptr<Recording> capture(std::function<void()> enqueue) override {
     auto recording = std::make_unique<FarRecording>();
     recording_ = recording.get();
-    enqueue();
+    try {
+      enqueue();
+    } catch (...) {
+      recording_ = nullptr;
+      throw;
+    }
     recording_ = nullptr;
     return recording;
   }

@@ -45,13 +45,13 @@ void warn_of_neighbours(std::vector<std::string>& out, const ProcessorTimes& bef
                         const ProcessorTimes& after, const ProcessorUse& use) {
   // Less than this is a machine's ordinary background activity.
   constexpr double kTolerated = 0.25;
-  if (use.neighbours) return;
+  if (use.other_ranks) return;
   const double others = busy_with_others(before, after);
   if (others < kTolerated || others + use.processors <= after.online) return;
   // Use whole processors, because each part of a step waits for its last thread.
   const double left = after.online - std::ceil(others);
   out.push_back(
-      fmt::format("other work keeps about {:.1f} of {} processors busy, and this run uses {}. "
+      fmt::format("other work keeps about {:.1f} of {} processors busy, and bench uses {}. "
                   "Results will be low and unsteady. Stop the other work.{}",
                   others, after.online, use.processors, fewer_threads(left, use)));
 }
@@ -85,7 +85,7 @@ void warn_of_quota(std::vector<std::string>& out, const std::optional<CpuQuota>&
                    const ProcessorUse& use) {
   if (!quota || quota->processors >= use.processors) return;
   out.push_back(fmt::format(
-      "the cgroup's CPU quota is {:.2f} processors ({}), but this run uses {}. The kernel will "
+      "the cgroup's CPU quota is {:.2f} processors ({}), but bench uses {}. The kernel will "
       "throttle it in every period. Raise the quota.{}",
       quota->processors, quota->file, use.processors, fewer_threads(quota->processors, use)));
 }

@@ -52,7 +52,7 @@ struct ProcessorUse {
   /// 0 if that flag sets no device's threads.
   int devices = 1;
   /// Other processes of the run use this host too. Their work looks like that of other programs.
-  bool neighbours = false;
+  bool other_ranks = false;
 };
 
 /// Returns one sentence for each condition that will make the results low or unsteady, with a

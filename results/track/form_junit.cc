@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "models/base/errors.h"
-#include "results/compare/forms.h"
 #include "results/page/markup.h"
 #include "results/record/identity.h"
 #include "results/track/forms.h"

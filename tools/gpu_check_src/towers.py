@@ -52,8 +52,9 @@ def _compare(check: Check, name: str, found: Sequence[float], alone: Sequence[fl
 
 
 def towers(check: Check) -> Verdict:
-    """Compares four towers on a card, and two cards if there are several, with one tower on their joined batch. Runs NCCL
-    with one rank in a recorded step."""
+    """Compares several towers, on one card and on two, with one tower on their joined batch.
+
+    Two cards are compared only if the machine has them. NCCL also runs with one rank in a recorded step."""
     done: list[str] = []
     wrong: list[str] = []
     skipped, state = "", State.PASSED

@@ -140,6 +140,55 @@ TEST(RecordedStep, EndsForTheDevicesClockBeforeTheNextBatchIsBrought) {
   }
 }
 
+/// A strategy that cannot be recorded: its second update fails.
+class Unrecordable final : public UpdateStrategy {
+ public:
+  Unrecordable(UpdateStrategy& inner, std::string reduced_on)
+      : inner_(inner), reduced_on_(std::move(reduced_on)) {}
+
+  void update() override {
+    if (++updates_ == 2) {
+      throw DeviceError("the second update failed");
+    }
+    inner_.update();
+  }
+  [[nodiscard]] std::string_view reduced_on() const override { return reduced_on_; }
+  void reset() override { inner_.reset(); }
+  [[nodiscard]] std::vector<StateRegion> state_regions() override { return inner_.state_regions(); }
+
+ private:
+  UpdateStrategy& inner_;
+  std::string reduced_on_;
+  int updates_ = 0;
+};
+
+/// The remark of a step, or its error, if it cannot be recorded.
+std::string remark_or_error(StepRecording recording, const std::string& reduced_on) {
+  const auto far = make_far_backend(make_reference_backend(), {.kind = FarSchedule::Kind::eager});
+  TrainingRun run(changing_settings(), *far);
+  Unrecordable strategy(run.update(), reduced_on);
+  RepeatedStep step(recording, run.tower(), &strategy);
+  try {
+    for (int i = 0; i < 2; ++i) {
+      run.provide(i);
+      step.enqueue([] {});
+      run.tower().wait();
+    }
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+  return step.remark();
+}
+
+TEST(RecordedStep, ThatFailsIsAnErrorIfItIsRequiredOrHasNccl) {
+  EXPECT_EQ(remark_or_error(StepRecording::automatic, "host"),
+            "steps are not replayed from a recording: the second update failed");
+  EXPECT_EQ(remark_or_error(StepRecording::on, "host"),
+            "--cuda_graph=on: a step cannot be recorded: the second update failed");
+  EXPECT_EQ(remark_or_error(StepRecording::automatic, "nccl"),
+            "a step with NCCL cannot be recorded: the second update failed; use --cuda_graph=off");
+}
+
 TEST(RecordedStep, IsWaitedForOnceLikeAnEagerStep) {
   for (const Steps steps : {Steps::eager, Steps::replayed}) {
     const auto far = make_far_backend(make_reference_backend(), {});

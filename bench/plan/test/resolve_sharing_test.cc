@@ -55,7 +55,7 @@ TEST(Sharing, SaysTheEffectiveLearningRate) {
   EXPECT_EQ(
       joined({"--model=lenet", "--init_learning_rate=0.5", "--variable_update=replicated"}),
       "the gradients of 2 devices are summed: the effective learning rate is 1, 2 times that of "
-      "their mean (--gradient_reduction=mean)");
+      "their mean; --gradient_reduction=mean uses the mean");
   EXPECT_THAT(joined({"--model=lenet", "--piecewise_learning_rate_schedule=0.5;1;0.25",
                       "--variable_update=replicated", "--num_epochs=2"}),
               HasSubstr("is 1 at the first step and 0.5 at the last, 2 times"));

@@ -90,7 +90,7 @@ TEST(EnvironmentWarnings, AdviseNoThreadsWhereNoProcessorIsFree) {
 
 TEST(EnvironmentWarnings, DoNotCallTheRunsOtherProcessesOtherWork) {
   const auto later = after({.busy_ticks = 18, .idle_ticks = 22});
-  EXPECT_THAT(environment_warnings(before(), later, {.processors = 4, .neighbours = true}),
+  EXPECT_THAT(environment_warnings(before(), later, {.processors = 4, .other_ranks = true}),
               IsEmpty());
 }
 
