@@ -28,7 +28,9 @@ void print_forecast(const LoweredGraph& lowered, const RunSettings& settings, bo
                                                    forecast.steps, forecast.launches)
                                      : fmt::format("{} nodes and reorders", forecast.steps);
   const double seconds = of_step(forecast.seconds);
-  std::string scope = workload.all_towers() > turns ? " per tower" : "";
+  std::string scope = workload.all_towers() == turns ? ""
+                      : turns > 1                    ? " per process"
+                                                     : " per tower";
   if (workload.training()) {
     scope += workload.all_towers() > 1 ? ", without the optimizer and communication"
                                        : ", without the optimizer";

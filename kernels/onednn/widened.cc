@@ -23,12 +23,17 @@ struct Widened {
 struct WidenedTensors {
   std::vector<Widened> inputs;
   std::vector<Widened> outputs;
+  /// All inputs and outputs of the node, in any type.
+  std::size_t input_count = 0;
+  std::size_t output_count = 0;
 };
 
 class WidenedKernel final : public Kernel {
  public:
   WidenedKernel(Backend& backend, const WidenedTensors& tensors, std::unique_ptr<Kernel> kernel)
-      : kernel_(std::move(kernel)) {
+      : kernel_(std::move(kernel)),
+        wide_inputs_(tensors.input_count),
+        wide_outputs_(tensors.output_count) {
     for (const Widened& input : tensors.inputs) {
       inputs_.push_back(
           {.tensor = input, .reorder = backend.make_reorder(input.narrow, input.wide)});
@@ -41,8 +46,8 @@ class WidenedKernel final : public Kernel {
 
   void launch(Stream& stream, std::span<const TensorView> inputs,
               std::span<const TensorView> outputs, void* workspace) override {
-    wide_inputs_.assign(inputs.begin(), inputs.end());
-    wide_outputs_.assign(outputs.begin(), outputs.end());
+    std::ranges::copy(inputs, wide_inputs_.begin());
+    std::ranges::copy(outputs, wide_outputs_.begin());
     for (const Copy& copy : inputs_) {
       const TensorView narrow = inputs[copy.tensor.position];
       const TensorView wide = wide_inputs_[copy.tensor.position] = copy.in(workspace);
@@ -100,6 +105,8 @@ std::vector<Candidate> widened_candidates(Context& context, Backend& backend, Ma
   std::vector<Candidate> candidates = maker(context, wide_graph, wide_node, format);
   for (Candidate& candidate : candidates) {
     WidenedTensors tensors;
+    tensors.input_count = node.inputs.size();
+    tensors.output_count = node.outputs.size();
     candidate.workspace_bytes = align_up(candidate.workspace_bytes);
     // Replaces the f32 tensors of the candidate by the node's in f16.
     const auto widen = [&](const std::vector<ValueId>& values,

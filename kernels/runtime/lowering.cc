@@ -69,8 +69,9 @@ class Lowering {
     }
     // Layout selection never separates them, but pinned choices can.
     if (graph_.type(value).opaque) {
-      check(pinned_, fmt::format("lowering: {} is read in another layout than it is written in",
-                                 graph_.value(value).name));
+      check(pinned_,
+            fmt::format("lowering: {} is read in a different layout from the one it is written in",
+                        graph_.value(value).name));
       throw ChoicesError(fmt::format(
           "the choices contradict each other: {} is written in layout {} and read in {}",
           graph_.value(value).name, lowered_.buffers[own].layout.token(), layout.token()));
