@@ -36,11 +36,11 @@ enum class SlotType : std::uint8_t {
 /// The largest number of classes that --num_classes accepts.
 inline constexpr std::int64_t kMostClasses = 1 << 24;
 
-/// A place in the stream of images of all processes, where a run continues that was interrupted.
+/// The place in the stream of all processes' images where an interrupted run continues.
 struct InputPosition {
   /// Counts from 0. Synthetic images have one endless epoch.
   std::int64_t epoch = 0;
-  /// The images of this epoch that precede the place. More than the epoch has: it is in a later
+  /// The images of this epoch before the place. If they exceed the epoch, the place is in a later
   /// one.
   std::int64_t index = 0;
 

@@ -74,14 +74,13 @@ void print_scores(std::ostream& out, const EvaluationScores& scores) {
   }
 }
 
-EvaluationResult evaluate(const EvaluationParts& parts) {
+void evaluate(const EvaluationParts& parts, EvaluationResult& result) {
   const RunSettings& settings = parts.settings;
   const Workload& workload = settings.workload;
   Towers& towers = parts.towers;
   const std::int64_t passes = evaluated_passes(settings);
   const std::int64_t batch_images = workload.process_batch();
   const std::int64_t every = settings.outputs.lines.every;
-  EvaluationResult result;
   BatchesAhead batches(parts.input, parts.clock, result.input_wait, parts.interrupted);
   Feeding feeding(workload, workload.batch, towers, batches);
   const auto metric = make_evaluation_metric(*workload.model, towers.size());
@@ -144,7 +143,6 @@ EvaluationResult evaluate(const EvaluationParts& parts) {
   if (!result.interrupted) {
     print_scores(parts.out, result.scores);
   }
-  return result;
 }
 
 }  // namespace bench

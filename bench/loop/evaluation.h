@@ -46,8 +46,8 @@ struct EvaluationResult {
 /// Evaluates as many batches as the settings say, in order, and prints the lines of
 /// tf_cnn_benchmarks. An evaluation over whole passes ends with the last image of the dataset,
 /// which need not fill its batch. Waits. Throws what the input throws, and LossError if numbers are
-/// not finite.
-EvaluationResult evaluate(const EvaluationParts& parts);
+/// not finite; `result` then has the measurements so far.
+void evaluate(const EvaluationParts& parts, EvaluationResult& result);
 
 /// Why an evaluation that was not interrupted has no scores: one sentence.
 std::string no_scores(const Model& model);

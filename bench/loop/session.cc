@@ -129,6 +129,7 @@ class Session {
         steps_[static_cast<std::size_t>(tower)] = std::make_unique<RepeatedStep>(
             settings_.execution.gpu.recording, parts_.towers[tower], parts_.towers.update(tower));
       });
+      skipped_before_ = parts_.towers.first().seen_state().skipped;
     } catch (...) {
       drop_steps();
       throw;
@@ -301,7 +302,7 @@ class Session {
       outcome.stop = own_stop(done + 1);
       outcome = agreed_outcome(*parts_.world, outcome);
     }
-    result_.skipped_updates = parts_.towers.first().seen_state().skipped;
+    result_.skipped_updates = parts_.towers.first().seen_state().skipped - skipped_before_;
     const nanoseconds end = parts_.clock.now();
     outcome.duration = end - begin;
     const nanoseconds agreed = parts_.world == nullptr ? nanoseconds(0) : end - ready;
@@ -363,10 +364,7 @@ class Session {
 
   /// Adds the parts of the completed step's time, if the towers report them.
   void add_shares(const StepLaps& step) {
-    nanoseconds last{};
-    for (const TowerLaps& laps : laps_) {
-      last = std::max(last, laps.done);
-    }
+    const nanoseconds last = std::ranges::max(laps_, {}, &TowerLaps::done).done;
     for (std::size_t tower = 0; tower < result_.shares.size(); ++tower) {
       const TowerLaps& laps = laps_[tower];
       // Parts are measured only if the session's clock is a SteadyClock.
@@ -421,6 +419,8 @@ class Session {
   std::vector<std::vector<StepOutcome>> outcomes_of_runs_;
   std::vector<TowerLaps> laps_;
   std::int64_t global_step_;
+  /// The updates that earlier runs of the training skipped.
+  std::int64_t skipped_before_ = 0;
   bool measuring_ = false;
   /// Set if workers are asynchronous.
   std::optional<JointSteps> joint_;

@@ -127,6 +127,10 @@ struct SessionResult {
   /// Why the steps ended; Stop::none after a failed step.
   Stop stop = Stop::none;
 
+  /// True if no step is missing: neither a failure nor the user ended the steps.
+  [[nodiscard]] bool all_measured() const {
+    return stop != Stop::none && stop != Stop::interrupted;
+  }
   /// The number of completed steps since the beginning of training, warm-up included.
   [[nodiscard]] std::int64_t global_steps() const {
     return steps_before + warmup_steps + static_cast<std::int64_t>(steps.size());

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "models/base/errors.h"
 #include "models/ops/quantized.h"
 #include "models/passes/quantize_plan.h"
 
@@ -37,14 +36,8 @@ std::map<std::string, double> watched_values(const Graph& graph) {
   return levels;
 }
 
-/// Widens a value's range by the numbers; creates it if it does not exist.
-void widen(Ranges& ranges, const std::string& value, std::span<const float> numbers) {
-  const auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
-  check(low != numbers.end(), fmt::format("calibration: {} is empty", value));
-  const Range seen{.low = static_cast<double>(*low), .high = static_cast<double>(*high)};
-  const auto [entry, fresh] = ranges.try_emplace(value, seen);
-  entry->second.low = std::min(entry->second.low, seen.low);
-  entry->second.high = std::max(entry->second.high, seen.high);
+Range range_of(const Magnitudes& seen) {
+  return {.low = static_cast<double>(seen.low()), .high = static_cast<double>(seen.high())};
 }
 
 }  // namespace
@@ -52,15 +45,23 @@ void widen(Ranges& ranges, const std::string& value, std::span<const float> numb
 Calibration::Calibration(const Graph& graph, Backend& backend, DataFormat format,
                          const InitialValues& values)
     : watched_(watched_values(graph)),
-      tower_(with_watched(graph), backend, {.format = format}, values) {}
+      tower_(with_watched(graph), backend, {.format = format}, values),
+      threads_(backend.host_threads()) {}
 
 void Calibration::observe(std::span<const float> images, std::span<const std::int32_t> labels) {
   tower_.run_canonical(images, labels, kNoStep);
-  widen(seen_, kImagesName, images);
+  images_.add(images);
+  const auto threads = static_cast<std::size_t>(threads_.count);
   for (const auto& [value, levels] : watched_) {
     const auto numbers = tower_.executor().read_output_as_floats(kPrefix + value);
-    widen(seen_, value, numbers);
-    magnitudes_[value].add(numbers);
+    std::vector<Magnitudes>& seen = seen_[value];
+    seen.resize(threads);
+    threads_.run([&](int number) {
+      const auto thread = static_cast<std::size_t>(number);
+      const std::size_t begin = numbers.size() * thread / threads;
+      const std::size_t end = numbers.size() * (thread + 1) / threads;
+      seen[thread].add(std::span(numbers).subspan(begin, end - begin));
+    });
   }
 }
 
@@ -71,11 +72,15 @@ std::vector<float> Calibration::logits(std::span<const float> images,
 }
 
 Ranges Calibration::ranges() const {
-  Ranges ranges = seen_;
-  for (const auto& [value, magnitudes] : magnitudes_) {
-    const double cut = magnitudes.best_cut(watched_.at(value));
-    Range& range = ranges.at(value);
-    range = {.low = std::max(range.low, -cut), .high = std::min(range.high, cut)};
+  Ranges ranges{{kImagesName, range_of(images_)}};
+  for (const auto& [value, parts] : seen_) {
+    Magnitudes all;
+    for (const Magnitudes& part : parts) {
+      all.merge(part);
+    }
+    const double cut = all.best_cut(watched_.at(value));
+    const Range range = range_of(all);
+    ranges[value] = {.low = std::max(range.low, -cut), .high = std::min(range.high, cut)};
   }
   return ranges;
 }

@@ -33,8 +33,10 @@ class Calibration {
   /// The watched values, each with its number of quanta between 0 and its largest magnitude.
   std::map<std::string, double> watched_;
   Tower tower_;
-  Ranges seen_;
-  std::map<std::string, Magnitudes> magnitudes_;
+  HostThreads threads_;
+  Magnitudes images_;
+  /// What each thread has seen of each watched value.
+  std::map<std::string, std::vector<Magnitudes>> seen_;
 };
 
 }  // namespace bench

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace bench {
 namespace {
@@ -19,18 +20,48 @@ double cost(double error) { return error * std::sqrt(error); }
 /// The mean cost of rounding to quanta: errors are uniform up to half a quantum.
 double cost_of_rounding(double quantum) { return cost(quantum / 2) / 2.5; }
 
+/// The least and the largest number.
+std::pair<float, float> extremes(std::span<const float> numbers) {
+  float low = std::numeric_limits<float>::infinity();
+  float high = -low;
+  for (const float number : numbers) {
+    low = std::min(low, number);
+    high = std::max(high, number);
+  }
+  return {low, high};
+}
+
+/// The largest finite magnitude of numbers between `low` and `high`.
+double largest_finite(std::span<const float> numbers, float low, float high) {
+  if (std::isfinite(low) && std::isfinite(high)) {
+    return static_cast<double>(std::max(std::abs(low), std::abs(high)));
+  }
+  float largest = 0;
+  for (const float number : numbers) {
+    const float magnitude = std::abs(number);
+    largest = std::isfinite(magnitude) ? std::max(largest, magnitude) : largest;
+  }
+  return static_cast<double>(largest);
+}
+
+/// The width of bins that count numbers up to `magnitude`.
+double width_for(double magnitude) {
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);
+  return std::ldexp(1.0, exponent) / static_cast<double>(kBins);
+}
+
 }  // namespace
 
 void Magnitudes::add(std::span<const float> numbers) {
-  double largest = 0;
-  for (const float number : numbers) {
-    const double magnitude = std::abs(static_cast<double>(number));
-    largest = std::isfinite(magnitude) ? std::max(largest, magnitude) : largest;
-  }
+  const auto [low, high] = extremes(numbers);
+  low_ = std::min(low_, low);
+  high_ = std::max(high_, high);
+  const double largest = largest_finite(numbers, low, high);
   if (largest == 0) {
     return;
   }
-  widen_for(largest);
+  widen_to(width_for(largest));
   largest_ = std::max(largest_, largest);
   const double per_magnitude = 1 / width_;  // Exact: a power of two.
   for (const float number : numbers) {
@@ -41,11 +72,21 @@ void Magnitudes::add(std::span<const float> numbers) {
   }
 }
 
-void Magnitudes::widen_for(double magnitude) {
-  // Bin widths are powers of two, so that merged bins equal bins of that width from the start.
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  const double width = std::ldexp(1.0, exponent) / static_cast<double>(kBins);
+void Magnitudes::merge(const Magnitudes& other) {
+  low_ = std::min(low_, other.low_);
+  high_ = std::max(high_, other.high_);
+  if (other.counts_.empty()) {
+    return;
+  }
+  widen_to(other.width_);
+  largest_ = std::max(largest_, other.largest_);
+  const double ratio = other.width_ / width_;
+  for (std::size_t bin = 0; bin < kBins; ++bin) {
+    counts_[static_cast<std::size_t>(static_cast<double>(bin) * ratio)] += other.counts_[bin];
+  }
+}
+
+void Magnitudes::widen_to(double width) {
   if (counts_.empty()) {
     counts_.resize(kBins);
     width_ = width;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -10,8 +11,15 @@ namespace bench {
 /// one pass and fixed memory, and does not depend on the order of the numbers.
 class Magnitudes {
  public:
-  /// Skips zeros, which every scale represents exactly, and numbers that are not finite.
+  /// The histogram skips zeros, which every scale represents exactly, and numbers that are not
+  /// finite.
   void add(std::span<const float> numbers);
+  /// Adds the numbers of `other`: the result is the same as if they had been added here.
+  void merge(const Magnitudes& other);
+
+  /// The least and the largest of the numbers. Infinite if nothing was added.
+  [[nodiscard]] float low() const { return low_; }
+  [[nodiscard]] float high() const { return high_; }
 
   /// Returns the cut, at most the largest magnitude, with the least error for `levels` quanta
   /// between 0 and the cut. Errors come from rounding below the cut, and from clamping above it. An
@@ -22,12 +30,16 @@ class Magnitudes {
   [[nodiscard]] double best_cut(double levels) const;
 
  private:
-  void widen_for(double magnitude);
+  /// Makes the bins at least so wide. Widths are powers of two, so that merged bins equal bins of
+  /// that width from the start.
+  void widen_to(double width);
 
   std::vector<std::int64_t> counts_;
   /// The width of a bin.
   double width_ = 0;
   double largest_ = 0;
+  float low_ = std::numeric_limits<float>::infinity();
+  float high_ = -std::numeric_limits<float>::infinity();
 };
 
 }  // namespace bench

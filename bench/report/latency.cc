@@ -22,7 +22,7 @@ void print_latency(const SessionResult& session, std::int64_t examples, std::str
       examples == 1 ? fmt::format("1 {}", example) : fmt::format("{} {}s", examples, example),
       milliseconds(times.median), milliseconds(times.p90), milliseconds(times.p99),
       milliseconds(times.max), times.n, times.n == 1 ? "inference" : "inferences",
-      times.n < kSteady ? ", too few for a steady p99" : "");
+      times.n < kSteady ? ", too few for a reliable p99" : "");
 }
 
 }  // namespace bench

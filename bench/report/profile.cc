@@ -312,7 +312,7 @@ results::Roof roof_of(const Profile& profile) {
                      .bytes_per_second = ceiling.bytes_per_second,
                      .step_bytes = bytes,
                      .least_step_seconds = seconds,
-                     .arithmetic_share = Unknown{"no kernel of the step has work that is known"}};
+                     .arithmetic_share = Unknown{"the work of every kernel is unknown"}};
   if (seconds > 0) {
     roof.arithmetic_share = of_arithmetic / seconds;
   }

@@ -11,20 +11,20 @@ std::vector<std::string> violations_before(const results::Source& source,
   std::vector<std::string> found;
   if (!source.dirty.known()) {
     found.push_back(
-        fmt::format("the revision that it was built from is unknown: {}", source.dirty.why()));
+        fmt::format("the revision that bench was built from is unknown: {}", source.dirty.why()));
   } else if (source.dirty.value()) {
     found.emplace_back(
-        "it was built from a tree with uncommitted changes, which others cannot build");
+        "bench was built from a tree with uncommitted changes, which others cannot build");
   }
   if (build.build_type != "Release" && build.build_type != "RelWithDebInfo") {
     found.push_back(
         build.build_type.empty()
-            ? "it was built without a build type, not with Release or RelWithDebInfo"
-            : fmt::format("it was built with build type {}, not with Release or RelWithDebInfo",
+            ? "bench was built without a build type, not with Release or RelWithDebInfo"
+            : fmt::format("bench was built with build type {}, not with Release or RelWithDebInfo",
                           build.build_type));
   }
   if (!build.sanitizer.empty()) {
-    found.push_back(fmt::format("it was built with the sanitizer {}", build.sanitizer));
+    found.push_back(fmt::format("bench was built with the sanitizer {}", build.sanitizer));
   }
   // In a group that another program makes, the number of runs is unknown here.
   const bool counted = settings.own_repeat || !settings.labels.group_id.known();
@@ -45,16 +45,16 @@ std::vector<std::string> violations_after(const results::Record& record) {
     found.emplace_back("the hypervisor gave processor time to other machines (steal)");
   }
   if (record.load.throttling.periods.value_or(0) > 0) {
-    found.emplace_back("its cgroup throttled it, because it used up its CPU quota");
+    found.emplace_back("the cgroup throttled the run, because its CPU quota was used up");
   }
   if (record.quality.verdict.known() &&
       record.quality.verdict.value() == results::Verdict::kInvalid) {
     found.emplace_back("the GPU's verdict is INVALID");
   }
   if (record.status != results::Status::kOk || record.partial) {
-    found.push_back(fmt::format("it failed or ended early: {}", record.status_reason));
+    found.push_back(fmt::format("the run failed or ended early: {}", record.status_reason));
   } else if (!record.verification.skipped.empty() && !record.quantization) {
-    found.push_back(fmt::format("its network was not checked: {}", record.verification.skipped));
+    found.push_back(fmt::format("the network was not checked: {}", record.verification.skipped));
   }
   return found;
 }

@@ -116,7 +116,7 @@ int run_what_is_asked(const ParseResult& parsed, RunHost& host) {
   }
   if (settings.outputs.record.repeats.asked() && !settings.outputs.record.own_repeat) {
     check_repeats(settings);
-    return run_repeats(settings.outputs, host);
+    return run_repeats(settings, host);
   }
   const BatchRequest& request = settings.workload.batch_request;
   if (request.rule == BatchRequest::Rule::list) {

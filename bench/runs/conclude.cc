@@ -32,7 +32,7 @@ void print_closing_notes(const RunSettings& settings, const Measured& measured, 
     err << stderr_line::skipped_updates << session.skipped_updates
         << ", because gradients were not finite; each time bench halved the loss scale\n";
   }
-  warn_of_bad_records(session.input.bad_records, err);
+  warn_of_bad_records(input.bad_records, err);
   if (session.steps.empty()) {
     return;
   }
@@ -316,11 +316,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   }
   add_failure(file.record(), attempt.reason());
   print_verdict(file.record(), streams.err);
-  const bool complete =
-      session.steps.size() == static_cast<std::size_t>(settings.execution.steps.num_batches);
-  file.write(results::Status::kFailed,
-             !complete && session.stop != Stop::out_of_time && session.stop != Stop::enough,
-             attempt.reason());
+  file.write(results::Status::kFailed, !session.all_measured(), attempt.reason());
   return attempt.end(streams.err);
 }
 

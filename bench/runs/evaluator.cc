@@ -109,12 +109,14 @@ std::optional<double> Evaluator::evaluate_now(Towers& training, std::int64_t ste
       make_run_input(settings_, image_layout(settings_.workload, towers_->first().executor()),
                      host_.input_watch(*settings_.workload.model),
                      make_staging_allocator(*devices_.front().backend));
-  const EvaluationResult result = evaluate({.settings = settings_,
-                                            .towers = *towers_,
-                                            .input = *input,
-                                            .clock = host_.clock,
-                                            .out = host_.streams.out,
-                                            .interrupted = [&] { return host_.end_asked(); }});
+  EvaluationResult result;
+  evaluate({.settings = settings_,
+            .towers = *towers_,
+            .input = *input,
+            .clock = host_.clock,
+            .out = host_.streams.out,
+            .interrupted = [&] { return host_.end_asked(); }},
+           result);
   if (const BadRecordCounts bad = input->statistics().bad_records; bad.total() > 0) {
     LOG(WARNING) << "warning: the evaluation skipped " << describe(bad);
   }

@@ -61,20 +61,30 @@ void evaluate_alone(const RunSettings& settings, const SessionParts& parts, std:
   parts.stopping.begin_measuring();
   const InputStatistics before = parts.input.statistics();
   parts.watch->begin();
-  EvaluationResult result = evaluate({.settings = settings,
-                                      .towers = parts.towers,
-                                      .input = parts.input,
-                                      .clock = parts.clock,
-                                      .out = parts.out,
-                                      .interrupted = [&] { return parts.stopping.interrupted(); },
-                                      .out_of_time = [&] { return parts.stopping.out_of_time(); }});
-  parts.watch->end();
-  session.input = parts.input.statistics().since(before);
-  session.steps = std::move(result.steps);
-  session.accuracies = std::move(result.accuracies);
-  session.wall = result.wall;
-  session.input_wait = result.input_wait;
-  session.own_steps = static_cast<std::int64_t>(session.steps.size());
+  EvaluationResult result;
+  const auto keep_measurements = [&] {
+    parts.watch->end();
+    session.input = parts.input.statistics().since(before);
+    session.steps = std::move(result.steps);
+    session.accuracies = std::move(result.accuracies);
+    session.wall = result.wall;
+    session.input_wait = result.input_wait;
+    session.own_steps = static_cast<std::int64_t>(session.steps.size());
+  };
+  try {
+    evaluate({.settings = settings,
+              .towers = parts.towers,
+              .input = parts.input,
+              .clock = parts.clock,
+              .out = parts.out,
+              .interrupted = [&] { return parts.stopping.interrupted(); },
+              .out_of_time = [&] { return parts.stopping.out_of_time(); }},
+             result);
+  } catch (...) {
+    keep_measurements();
+    throw;
+  }
+  keep_measurements();
   session.stop = result.interrupted   ? Stop::interrupted
                  : result.out_of_time ? Stop::out_of_time
                                       : Stop::complete;
@@ -228,6 +238,7 @@ Measured measure(Begun& begun, Prepared& prepared, RunHost& host) {
     }
     for (std::string& warning :
          rank_warnings(record.world->ranks, [&](int rank) { return world.name(rank); })) {
+      LOG(WARNING) << "warning: " << printable(warning);
       record.quality.warnings.push_back(std::move(warning));
     }
   }

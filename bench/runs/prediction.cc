@@ -74,13 +74,13 @@ void predict_speeds(const RunSettings& settings, const SessionResult& session, c
   constexpr double kMega = 1e6;
   out << fmt::format(
              "predicted, not measured: from this run's steps and the link between its processes "
-             "({:.1f} MB/s each, {:.1f} us per message; off by {:.0f} % for another size)\n",
+             "({:.1f} MB/s each, {:.1f} us per message; error at another size: {:.0f} %)\n",
              world.link->bytes_per_second / kMega, kMega * world.link->per_message,
              kInPerCent * world.link->error)
       << table;
   constexpr double kUnsteady = 0.2;
   if (world.link->error > kUnsteady) {
-    out << "the link's times vary, so the prediction is unsure: stop other work and try again\n";
+    out << "the link's times vary, so the prediction is uncertain: stop other work and try again\n";
   }
 }
 

@@ -98,7 +98,7 @@ class Watcher {
       }
       if (status_ && round_at - heard_ > settings_.finish) {
         kill(worker_, SIGKILL);
-        print(fmt::format("{}: killed process {}: it did not exit {:.0f} s after its end",
+        print(fmt::format("{}: killed process {}: it did not exit within {:.0f} s of finishing",
                           settings_.name, worker_,
                           std::chrono::duration<double>(settings_.finish).count()));
         leave(*status_);

@@ -127,14 +127,21 @@ int repeat(const RepeatSettings& settings, const std::function<RepeatOutcome(int
   return status;
 }
 
-int run_repeats(const Outputs& outputs, RunHost& host) {
-  const RepeatSettings& repeats = outputs.record.repeats;
+int run_repeats(const RunSettings& settings, RunHost& host) {
+  const RepeatSettings& repeats = settings.outputs.record.repeats;
   ChildRuns children(host);
+  std::vector<std::string> batch;
   const auto run = [&](int index) {
-    const ChildOutcome child = children.run(
-        {.place = {.repeat = index, .order = index}, .variables = {{kRepeatsVariable, "1"}}});
+    const ChildOutcome child = children.run({.place = {.repeat = index, .order = index},
+                                             .words = batch,
+                                             .variables = {{kRepeatsVariable, "1"}}});
     RepeatOutcome outcome{.status = child.status};
     if (child.record) {
+      if (!settings.workload.batch_request.fixed()) {
+        batch = {fmt::format(
+            "--batch_size={}",
+            child.record->record.at("workload").at("batch_per_device").get<std::int64_t>())};
+      }
       outcome.speed = child.record->metrics.at(results::speed_metric(*child.record)).value;
       outcome.unit = speed_title(*child.record);
       outcome.disturbed = !results::disturbances_of(child.record->record).empty();

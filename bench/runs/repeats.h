@@ -28,8 +28,9 @@ int repeat(const RepeatSettings& settings, const std::function<RepeatOutcome(int
            const std::function<void()>& wait, const std::function<bool()>& interrupted,
            const RunStreams& streams);
 
-/// Repeats this program with the same command line, each run in a separate process.
-int run_repeats(const Outputs& outputs, RunHost& host);
+/// Repeats this program with the same command line, each run in a separate process. If the run
+/// chooses its batch, the first one does so for all.
+int run_repeats(const RunSettings& settings, RunHost& host);
 
 /// Uses separate files if the run is a repeat that its own command line started.
 RunSettings settings_of_repeat(RunSettings settings);

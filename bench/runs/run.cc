@@ -86,7 +86,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
   } catch (const RunEnded& ended) {
     // After a loss, the launcher interrupts the other ranks.
     if (has_lost_a_rank(world)) {
-      begun.file.write(results::Status::kFailed, true, world.failure());
+      begun.file.write(results::Status::kFailed, !measured.session.all_measured(), world.failure());
       throw DeviceError(world.failure());
     }
     SessionResult& session = measured.session;
@@ -95,7 +95,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
       world.fail(
           fmt::format("{}: {} {}", world.name(world.rank()), host.end_reason(), ended.what()));
     }
-    const bool all_measured = session.stop != Stop::interrupted && !session.steps.empty();
+    const bool all_measured = session.all_measured();
     session.stop = Stop::interrupted;
     const bool by_user =
         host.interrupt.requested() || (host.world.several() && host.streams.out.good());
@@ -104,7 +104,7 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
     status = host.end(ended);
   } catch (const std::exception&) {
     if (const std::string failure = world.failure(); !failure.empty()) {
-      begun.file.write(results::Status::kFailed, true, failure);
+      begun.file.write(results::Status::kFailed, !measured.session.all_measured(), failure);
     }
     throw;
   }

@@ -76,6 +76,8 @@ done
 
 # shellcheck disable=SC2086
 refused 'give one in --batch_size' $quick --repeats=2 --batch_size=2,4
+run 0 --model=trivial --device=cpu --forward_only --batch_size=auto --num_batches=1 --num_warmup_batches=0 --repeats=2
+[ "$(grep -c 'auto tries the batch sizes' "$err")" -eq 1 ] || fail 'not only the first repeat chose the batch'
 BENCH_GROUP=g/0/0
 export BENCH_GROUP
 # shellcheck disable=SC2086

@@ -32,7 +32,7 @@ struct IsaCap {
 };
 
 /// Some hypervisors advertise AMX but hide its tile palettes (leaf 0x1D returns zeros). Then oneDNN
-/// configures tiles that do not exist, and the process dies of SIGILL. Returns the widest available
+/// configures tiles that do not exist, and the process gets SIGILL. Returns the widest available
 /// limit without AMX, or nothing if AMX is absent or complete. Bits: Intel 64 manual, volume 2A,
 /// CPUID. Call it before the first oneDNN call.
 std::optional<IsaCap> cap_for_hidden_amx_tiles(const Cpuid& cpuid);

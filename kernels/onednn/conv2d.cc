@@ -175,10 +175,6 @@ Problem problem_of(const Graph& graph, const Window& window, std::int64_t groups
           .dtype = graph.type(y).dtype};
 }
 
-bool is_reference(const dnnl::convolution_forward::primitive_desc& desc) {
-  return std::string_view(desc.impl_info_str()).starts_with("ref");
-}
-
 }  // namespace
 
 std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& node,
@@ -196,11 +192,11 @@ std::vector<Candidate> conv2d(Context& context, const Graph& graph, const Node& 
       continue;
     }
     Residual residual = Residual::argument;
-    if (epilogue.residual && is_reference(desc)) {
+    if (epilogue.residual && is_reference(desc.impl_info_str())) {
       // In NCHW the fast kernels can only add a residual to their output's contents.
       auto adding =
           forward(context, problem, descs, epilogue, problem.any_weights(), Residual::in_output);
-      if (adding && !is_reference(adding)) {
+      if (adding && !is_reference(adding.impl_info_str())) {
         desc = std::move(adding);
         residual = Residual::in_output;
       }
@@ -277,7 +273,7 @@ std::vector<Candidate> conv2d_backward_data(Context& context, const Graph& graph
   };
   std::ranges::for_each(activation_pairs(context, problem, format), add);
   const bool slow = std::ranges::all_of(candidates, [](const Candidate& candidate) {
-    return candidate.implementation.starts_with("ref");
+    return is_reference(candidate.implementation);
   });
   if (slow && format == DataFormat::automatic) {
     // With AVX2, oneDNN 3.2 has only its reference for different strides in y and x. Its product of

@@ -34,6 +34,9 @@ std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& n
   });
 }
 
+/// True unless `shape` is that of images with several pixels.
+bool has_one_pixel(const Shape& shape) { return shape.rank() != 4 || shape[2] * shape[3] == 1; }
+
 /// Copies input 0 unchanged.
 void copy(const Launch& launch) {
   if (launch.out(0) != launch.in(0)) {
@@ -223,12 +226,19 @@ std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& grap
 
 std::vector<Candidate> flatten(Context& context, const Graph& graph, const Node& node,
                                DataFormat /*format*/) {
-  Candidate candidate =
-      vector_candidate(context, graph, node, layouts_of(graph, node.inputs, nchw()),
-                       layouts_of(graph, node.outputs, nchw()), copy);
-  candidate.may_overwrite = {{.output = 0, .input = 0}};
-  candidate.idle_in_place = true;
-  return {candidate};
+  std::vector<Layout> layouts{nchw()};
+  // Images of one pixel have the same order of elements in both layouts.
+  if (has_one_pixel(graph.shape(node.inputs[0])) && has_one_pixel(graph.shape(node.outputs[0]))) {
+    layouts.push_back(nhwc());
+  }
+  return per_layout(layouts, [&](const Layout& layout) {
+    Candidate candidate =
+        vector_candidate(context, graph, node, layouts_of(graph, node.inputs, layout),
+                         layouts_of(graph, node.outputs, layout), copy);
+    candidate.may_overwrite = {{.output = 0, .input = 0}};
+    candidate.idle_in_place = true;
+    return candidate;
+  });
 }
 
 std::vector<Candidate> unflatten(Context& context, const Graph& graph, const Node& node,

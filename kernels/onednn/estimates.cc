@@ -37,7 +37,7 @@ double compute_seconds(const Context& context, std::int64_t multiply_adds,
   const auto is = [&](const char* part) { return implementation.find(part) != std::string::npos; };
   if (is("ref")) {
     seconds *= kReferenceFactor;
-  } else if (is("gemm")) {
+  } else if (is("gemm") && !is("brgemm")) {
     seconds *= kGemmFactor;
   }
   return activations == nhwc() ? seconds * kNhwcFactor : seconds;

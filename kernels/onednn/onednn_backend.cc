@@ -190,13 +190,13 @@ class OnednnBackend final : public Backend {
   }
 
   std::optional<Ceiling> measure_ceiling(DType dtype) override {
-    return onednn::measure_ceiling(context_, dtype);
+    return or_device_error([&] { return onednn::measure_ceiling(context_, dtype); });
   }
   std::optional<double> sample_flops(DType dtype) override {
     return onednn::sample_flops(context_, dtype);
   }
   std::optional<double> measure_product(DType dtype) override {
-    return product_flops(context_, dtype);
+    return or_device_error([&] { return product_flops(context_, dtype); });
   }
 
   std::unique_ptr<Stream> make_stream() override {
@@ -229,15 +229,15 @@ class OnednnBackend final : public Backend {
   /// Unset until the first call of memory_traits(), which takes milliseconds.
   mutable std::optional<std::size_t> cache_bytes_;
 
-  /// True for gradients of f16 convolutions for which oneDNN has no other kernels: those of all
-  /// filters, without AMX, in oneDNN 3.2.
+  /// True for f16 convolutions for which oneDNN has no other kernels. Without AMX, oneDNN 3.2 has
+  /// only reference code for the gradients of all filters, and for all convolutions in NCHW.
   static bool has_only_reference_code(const Graph& graph, const Node& node,
                                       std::span<const Candidate> candidates) {
-    const bool of_convolution =
-        node.op == &kConv2dBackwardData || node.op == &kConv2dBackwardWeights;
+    const bool of_convolution = node.op == &kConv2d || node.op == &kConv2dBackwardData ||
+                                node.op == &kConv2dBackwardWeights;
     return of_convolution && graph.type(node.inputs[0]).dtype == DType::f16 &&
            std::ranges::all_of(candidates, [](const Candidate& candidate) {
-             return candidate.implementation.starts_with("ref");
+             return is_reference(candidate.implementation);
            });
   }
 

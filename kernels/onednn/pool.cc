@@ -1,9 +1,8 @@
 #include "models/ops/pool.h"
 
+#include "kernels/candidates.h"
 #include "kernels/onednn/makers.h"
 #include "kernels/onednn/primitive_kernel.h"
-#include "models/base/errors.h"
-#include "models/ops/quantized.h"
 
 namespace bench::onednn {
 namespace {
@@ -25,8 +24,9 @@ struct Pooling {
   dnnl::pooling_forward::primitive_desc forward;
 };
 
+/// `y` is the value with the pooling's output, or its gradient.
 std::vector<Pooling> poolings(Context& context, const Graph& graph, const Node& node, ValueId y,
-                              DataFormat format, algorithm kind) {
+                              DataFormat format, algorithm kind, prop_kind propagation) {
   const auto& attributes = node.attributes.as<PoolAttributes>();
   const Window& window = attributes.window;
   const DType dtype = graph.type(y).dtype;
@@ -37,19 +37,18 @@ std::vector<Pooling> poolings(Context& context, const Graph& graph, const Node& 
     pooling.layout = layout;
     pooling.x = context.layouts.desc(x, layout);
     pooling.y = context.layouts.desc(graph.type(y), layout);
-    pooling.forward = {
-        context.engine,
-        is_quantized(dtype) ? prop_kind::forward_inference : prop_kind::forward_training,
-        kind,
-        pooling.x,
-        pooling.y,
-        pair(window.stride),
-        pair(window.kernel),
-        {window.dilation[0] - 1, window.dilation[1] - 1},
-        pair(window.pad_before),
-        pair(window.pad_after),
-        base_attributes(),
-        /*allow_empty=*/true};
+    pooling.forward = {context.engine,
+                       propagation,
+                       kind,
+                       pooling.x,
+                       pooling.y,
+                       pair(window.stride),
+                       pair(window.kernel),
+                       {window.dilation[0] - 1, window.dilation[1] - 1},
+                       pair(window.pad_before),
+                       pair(window.pad_after),
+                       base_attributes(),
+                       /*allow_empty=*/true};
     if (pooling.forward) {
       result.push_back(pooling);
     }
@@ -60,15 +59,16 @@ std::vector<Pooling> poolings(Context& context, const Graph& graph, const Node& 
 double seconds(const Context& context, const Pooling& pooling, const char* implementation) {
   const auto bytes = static_cast<std::int64_t>(pooling.x.get_size() + pooling.y.get_size());
   // A reference implementation is too slow to be memory-bound.
-  const bool reference = std::string(implementation).find("ref") != std::string::npos;
-  return memory_seconds(context, bytes) * (reference ? 30 : 1);
+  return memory_seconds(context, bytes) * (is_reference(implementation) ? 30 : 1);
 }
 
 std::vector<Candidate> forward(Context& context, const Graph& graph, const Node& node,
                                DataFormat format, algorithm kind) {
-  const bool quanta = is_quantized(graph.type(node.inputs[0]).dtype);
+  const bool has_indices = kind == algorithm::pooling_max && is_read(graph, node.outputs[1]);
   std::vector<Candidate> candidates;
-  for (const Pooling& pooling : poolings(context, graph, node, node.outputs[0], format, kind)) {
+  for (const Pooling& pooling :
+       poolings(context, graph, node, node.outputs[0], format, kind,
+                has_indices ? prop_kind::forward_training : prop_kind::forward_inference)) {
     const auto& desc = pooling.forward;
     Candidate candidate;
     candidate.implementation = desc.impl_info_str();
@@ -78,11 +78,10 @@ std::vector<Candidate> forward(Context& context, const Graph& graph, const Node&
     std::vector<Argument> arguments;
     arguments.push_back({DNNL_ARG_SRC, pooling.x, From::input, 0});
     arguments.push_back({DNNL_ARG_DST, pooling.y, From::output, 0});
-    if (kind == algorithm::pooling_max && quanta) {
-      // There is never a backward pass here.
+    if (kind == algorithm::pooling_max && !has_indices) {
       candidate.outputs.emplace_back("no indices");
       candidate.opaque_bytes.push_back(0);
-    } else if (kind == algorithm::pooling_max) {
+    } else if (has_indices) {
       candidate.outputs.emplace_back(fmt::format("indices of {}", pooling.layout.token()));
       candidate.opaque_bytes.push_back(desc.workspace_desc().get_size());
       arguments.push_back({DNNL_ARG_WORKSPACE, desc.workspace_desc(), From::output, 1});
@@ -100,7 +99,8 @@ std::vector<Candidate> backward(Context& context, const Graph& graph, const Node
   const auto& attributes = node.attributes.as<PoolAttributes>();
   const Window& window = attributes.window;
   std::vector<Candidate> candidates;
-  for (const Pooling& pooling : poolings(context, graph, node, node.inputs[0], format, kind)) {
+  for (const Pooling& pooling :
+       poolings(context, graph, node, node.inputs[0], format, kind, prop_kind::forward_training)) {
     const dnnl::pooling_backward::primitive_desc desc(
         context.engine, kind, pooling.x, pooling.y, pair(window.stride), pair(window.kernel),
         {window.dilation[0] - 1, window.dilation[1] - 1}, pair(window.pad_before),

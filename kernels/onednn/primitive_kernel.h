@@ -54,19 +54,32 @@ class PrimitiveKernel final : public Kernel {
   std::vector<dnnl_exec_arg_t> arguments_;
 };
 
+/// True for the name of oneDNN's reference code, which is many times slower than its kernels.
+inline bool is_reference(std::string_view implementation) {
+  return implementation.starts_with("ref");
+}
+
+/// Returns what `work` returns. Throws DeviceError if oneDNN refuses.
+template <class Work>
+auto or_device_error(const Work& work) {
+  try {
+    return work();
+  } catch (const dnnl::error& error) {
+    throw DeviceError(
+        fmt::format("oneDNN: {} (status {})", error.what(), static_cast<int>(error.status)));
+  }
+}
+
 /// What a candidate's `make` does for a primitive descriptor. Throws DeviceError if oneDNN refuses.
 template <class PrimitiveDesc>
 std::function<std::unique_ptr<Kernel>()> make_primitive(const dnnl::engine& engine,
                                                         const PrimitiveDesc& desc,
                                                         std::vector<Argument> arguments) {
   return [engine, desc, arguments = std::move(arguments)] {
-    try {
+    return or_device_error([&] {
       return std::make_unique<PrimitiveKernel>(engine, dnnl::primitive(desc.get()), arguments,
                                                desc.scratchpad_desc());
-    } catch (const dnnl::error& error) {
-      throw DeviceError(
-          fmt::format("oneDNN: {} (status {})", error.what(), static_cast<int>(error.status)));
-    }
+    });
   };
 }
 

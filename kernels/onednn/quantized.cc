@@ -11,7 +11,6 @@ namespace bench::onednn {
 namespace {
 
 using dnnl::algorithm;
-using dnnl::prop_kind;
 using From = Argument::From;
 
 template <class PrimitiveDesc>

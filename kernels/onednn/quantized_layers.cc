@@ -112,7 +112,7 @@ dnnl::inner_product_forward::primitive_desc describe_fully_connected(const Conte
 
 template <class PrimitiveDesc>
 Support is_fast(const PrimitiveDesc& desc, const Node& node) {
-  if (desc && !std::string_view(desc.impl_info_str()).starts_with("ref")) {
+  if (desc && !is_reference(desc.impl_info_str())) {
     return {};
   }
   return {.yes = false,

@@ -45,9 +45,9 @@ void print_options(std::ostream& out, std::span<const Option> options);
 class Arguments {
  public:
   /// `program` is the program, with the command if there is one, for messages.
-  /// Throws UsageError for an unknown option, naming similar or all ones, and for a value that is
-  /// missing, not accepted, or given to a switch. Everything after `--` is an operand. So is a word
-  /// such as -status:failed, which negates a term of a filter. Reads no word after --help.
+  /// Throws UsageError for an unknown option, listing similar options or all, and for a value that
+  /// is missing, not accepted, or given to a switch. Everything after `--` is an operand. So is a
+  /// word such as -status:failed, which negates a term of a filter. Reads no word after --help.
   Arguments(std::string_view program, std::span<const Option> options,
             std::span<const std::string> words);
 

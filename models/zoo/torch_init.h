@@ -14,7 +14,7 @@ inline Initializer uniform_within(double bound) {
   return {.kind = Initializer::Kind::uniform, .stddev = bound / std::sqrt(3.0)};
 }
 
-/// PyTorch's own beginning of weights and of biases: uniform within 1 / sqrt(fan in).
+/// PyTorch's default initialisation of weights and biases: uniform within 1 / sqrt(fan in).
 inline Initializer torch_default(const Fans& fans) {
   return uniform_within(1 / std::sqrt(fans.in));
 }

@@ -16,7 +16,7 @@ class InputFile {
   InputFile& operator=(InputFile&&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// The current size. If it is unknown: that at the opening.
+  /// The current size. If it is unknown: the size when opened.
   [[nodiscard]] std::uint64_t size() const;
   /// Reads at most `bytes` bytes from `offset`, at least one unless the file ends there. Waits for
   /// the disk. Throws DataError with file, offset and reason.

@@ -102,7 +102,7 @@ class Judge {
         events.share(clock_event::kHardwareSlowdown, kHeat | clock_event::kPowerBrake);
     if (unexplained > kToleratedShare) {
       found_.reasons.push_back(fmt::format(
-          "the card slowed itself down in {} of the samples without a reason: check its power "
+          "the card gave no reason for slowing down in {} of the samples: check its power "
           "supply, its cooling and the kernel's log",
           per_cent(unexplained)));
     }

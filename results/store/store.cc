@@ -87,7 +87,7 @@ std::unique_ptr<Database> open_to_read(const fs::path& path) {
     const fs::path log = path.string() + suffix;
     if (!fs::exists(log) || fs::is_empty(log)) continue;
     throw DataError(fmt::format(
-        "{}: cannot read the store while another user's program writes it; try again when {} is "
+        "{}: cannot read the store while another user's program writes to it; try again when {} is "
         "gone, or copy both files into a folder of your own",
         path.string(), log.string()));
   }

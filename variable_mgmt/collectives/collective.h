@@ -42,13 +42,10 @@ class CollectiveMember {
   /// memory, on the stream or elsewhere. Throws InternalError, and cancels the others, if the
   /// number, type or index of the elements differs between members. Throws Cancelled.
   virtual Handle start(const BufferView& view) = 0;
-  /// Does what is possible now; true once everything is done. Work enqueued on the member's stream
-  /// after that sees the sums. The host sees them too if it shares the device's memory. Does not
-  /// wait. Throws Cancelled. May be called repeatedly for one handle.
-  virtual bool test(Handle handle) = 0;
-  /// Works until test() is true. If the patience ends first, throws DeviceError, which lists the
-  /// missing members, and cancels the others. Throws Cancelled at most 100 ms after
-  /// another member's failure.
+  /// Works until the sum is done. Work enqueued on the member's stream after that sees the sum. The
+  /// host sees it too if it shares the device's memory. May be called repeatedly for one handle. If
+  /// the patience ends first, throws DeviceError, which lists the missing members, and cancels the
+  /// others. Throws Cancelled at most 100 ms after another member's failure.
   virtual void wait(Handle handle, const Patience& patience) = 0;
 
   /// True if the device itself can wait for the sums. Then join() can replace wait(), and all

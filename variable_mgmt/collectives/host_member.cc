@@ -98,17 +98,6 @@ CollectiveMember::Handle HostMember::start(const BufferView& view) {
   });
 }
 
-bool HostMember::test(Handle handle) {
-  check(handle < next_, "all-reduce: the handle was never started");
-  if (is_done(handle)) {
-    return true;
-  }
-  return or_cancel([&] {
-    advance();
-    return is_done(handle);
-  });
-}
-
 void HostMember::wait(Handle handle, const Patience& patience) {
   check(handle < next_, "all-reduce: the handle was never started");
   if (is_done(handle)) {

@@ -15,7 +15,6 @@ class HostMember final : public CollectiveMember {
   ~HostMember() override;
 
   Handle start(const BufferView& view) override;
-  bool test(Handle handle) override;
   void wait(Handle handle, const Patience& patience) override;
 
  private:

@@ -173,13 +173,6 @@ class NcclMember final : public CollectiveMember {
       return next_++;
     });
   }
-  bool test(Handle handle) override {
-    check(handle < next_, "all-reduce: the handle was never started");
-    return is_done(handle) || or_abort([&] {
-             advance();
-             return is_done(handle);
-           });
-  }
   void wait(Handle handle, const Patience& patience) override {
     check(handle < next_, "all-reduce: the handle was never started");
     if (is_done(handle)) {

@@ -141,7 +141,8 @@ class ParameterServer final : public UpdateStrategy {
   }
 
   void connect(const TowerContext& context, const StrategySettings& settings) {
-    check(tower_.backend().shares_host_memory(), "parameter server: the device has own memory");
+    check(tower_.backend().shares_host_memory(),
+          "parameter server: the device has separate memory");
     servers_.emplace(*context.communicator.world, tower_.executor().segments(),
                      size_of(settings.optimizer.dtype));
     tower_.wait();

@@ -79,6 +79,7 @@ void Tower::set_loss_scale(double scale) {
   host_->given = {.updates = host_->seen.updates};
   host_->given.set_loss_scale(scale);
   stream().upload(std::as_bytes(std::span(&host_->given, 1)), state());
+  fetch_state();
   wait();
 }
 

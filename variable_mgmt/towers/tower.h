@@ -74,6 +74,7 @@ class Tower {
   void set_finite(std::int32_t finite);
   /// Enqueues a copy of the state to the host; seen_state() returns it once the copy is done.
   void fetch_state();
+  /// The state at the last fetch_state(), set_loss_scale() or restore_state().
   [[nodiscard]] const StepState& seen_state() const { return host_->seen; }
   /// Sets every variable to the value of its name.
   void write_variables(const InitialValues& values);

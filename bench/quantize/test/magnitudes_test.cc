@@ -67,6 +67,23 @@ TEST(Magnitudes, AreCutWhereTheErrorIsWithinTwoPerCentOfTheLeast) {
   }
 }
 
+TEST(Magnitudes, DoNotDependOnTheNumberOfParts) {
+  for (const int power : {1, 5}) {
+    const auto numbers = draw(5000, power);
+    Magnitudes whole;
+    whole.add(numbers);
+    Magnitudes merged;
+    for (const std::size_t begin : {0U, 1000U, 2000U, 3000U, 4000U}) {
+      Magnitudes part;
+      part.add(std::span(numbers).subspan(begin, 1000));
+      merged.merge(part);
+    }
+    EXPECT_EQ(merged.best_cut(kS8), whole.best_cut(kS8));
+    EXPECT_EQ(merged.low(), whole.low());
+    EXPECT_EQ(merged.high(), whole.high());
+  }
+}
+
 TEST(Magnitudes, AreNotCutWithoutOutliers) {
   std::vector<float> numbers;
   for (int i = -1000; i <= 1000; ++i) {

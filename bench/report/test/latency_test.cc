@@ -27,7 +27,7 @@ TEST(Latency, PrintsQuantilesOfTheStepTimes) {
 TEST(Latency, SaysIfThereAreTooFewSteps) {
   EXPECT_EQ(printed(101, 8),
             "latency of 8 images: p50 51.000 ms, p90 91.000 ms, p99 100.000 ms, max 101.000 ms "
-            "(101 inferences, too few for a steady p99)\n");
+            "(101 inferences, too few for a reliable p99)\n");
 }
 
 TEST(Latency, PrintsNothingWithoutAStep) { EXPECT_EQ(printed(0, 1), ""); }

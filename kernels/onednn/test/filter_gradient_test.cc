@@ -39,17 +39,32 @@ struct Convolution {
   std::int64_t dilation = 1;
 };
 
-/// Images of 12 x 12 pixels, with padding that keeps the size.
-std::vector<std::string> filter_gradients(const Convolution& c, DataFormat format, DType dtype) {
+/// Padding that keeps the size of an image.
+Window window_of(const Convolution& c) {
   const std::int64_t pad = c.kernel / 2 * c.dilation;
+  return {.kernel = {c.kernel, c.kernel},
+          .dilation = {c.dilation, c.dilation},
+          .pad_before = {pad, pad},
+          .pad_after = {pad, pad}};
+}
+
+/// Images of 12 x 12 pixels.
+std::vector<std::string> convolutions(const Convolution& c, DataFormat format, DType dtype) {
+  Graph graph;
+  const ValueId x = graph.add_input("x", {.dtype = dtype, .shape = {2, c.channels, 12, 12}});
+  const ValueId w = graph.add_input(
+      "w", {.dtype = dtype, .shape = {c.filters, c.channels / c.groups, c.kernel, c.kernel}});
+  graph.add_node(kConv2d, "convolution",
+                 Conv2dAttributes{.window = window_of(c), .groups = c.groups}, {x, w});
+  return offered(graph, format);
+}
+
+std::vector<std::string> filter_gradients(const Convolution& c, DataFormat format, DType dtype) {
   Graph graph;
   const ValueId dy = graph.add_input("dy", {.dtype = dtype, .shape = {2, c.filters, 12, 12}});
   const ValueId x = graph.add_input("x", {.dtype = dtype, .shape = {2, c.channels, 12, 12}});
   const Conv2dBackwardWeightsAttributes attributes{
-      .window = {.kernel = {c.kernel, c.kernel},
-                 .dilation = {c.dilation, c.dilation},
-                 .pad_before = {pad, pad},
-                 .pad_after = {pad, pad}},
+      .window = window_of(c),
       .groups = c.groups,
       .weights = {c.filters, c.channels / c.groups, c.kernel, c.kernel}};
   graph.add_node(kConv2dBackwardWeights, "gradient", attributes, {dy, x});
@@ -131,14 +146,16 @@ TEST(DepthwiseDataGradient, OmitsTheSlowKernelOfOnednn) {
   }
 }
 
-TEST(FilterGradient, InF16HasABetterKernelThanTheReference) {
+TEST(HalfConvolution, HasABetterKernelThanTheReference) {
   for (const DataFormat format : {DataFormat::automatic, DataFormat::nchw, DataFormat::nhwc}) {
     for (const Convolution& c : {Convolution{}, Convolution{.filters = 64, .groups = 64}}) {
-      const std::vector<std::string> names = filter_gradients(c, format, DType::f16);
-      EXPECT_EQ(!names.empty(), has_isa(dnnl::cpu_isa::avx512_core_fp16));
-      EXPECT_TRUE(names.empty() || std::ranges::any_of(names, [](const std::string& name) {
-                    return !name.starts_with("ref") && !name.starts_with("in_f32:ref");
-                  }));
+      for (const auto& names :
+           {convolutions(c, format, DType::f16), filter_gradients(c, format, DType::f16)}) {
+        EXPECT_EQ(!names.empty(), has_isa(dnnl::cpu_isa::avx512_core_fp16));
+        EXPECT_TRUE(names.empty() || std::ranges::any_of(names, [](const std::string& name) {
+                      return !name.starts_with("ref") && !name.starts_with("in_f32:ref");
+                    }));
+      }
     }
   }
 }

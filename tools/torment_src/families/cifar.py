@@ -43,7 +43,7 @@ def _files(rng: random.Random, kind: str) -> tuple[dict[str, Node], frozenset[in
             files[_FIRST] = Folder()
         case "dangling link":
             files[_FIRST] = Link("absent")
-        case "link in a circle":
+        case "symlink loop":
             files[_FIRST] = Link("data_batch_1.bin")
         case "link":
             files[_FIRST] = Link("../elsewhere")
@@ -67,7 +67,7 @@ def _files(rng: random.Random, kind: str) -> tuple[dict[str, Node], frozenset[in
 
 
 _KINDS = ("right", "size", "empty", "label", "noise", "fifo", "folder in its place",
-          "dangling link", "link in a circle", "link", "none", "python version", "test alone",
+          "dangling link", "symlink loop", "link", "none", "python version", "test alone",
           "other names", "file as folder", "no folder")
 _VARIATIONS = ("--distortions", "--forward_only", "--datasets_use_caching",
                "--datasets_repeat_cached_sample", "--datasets_num_private_threads=3",

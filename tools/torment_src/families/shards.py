@@ -60,7 +60,7 @@ def _mended_bits(rng: random.Random) -> Made:
     place = rng.randrange(len(payloads))
     count = rng.choice((1, 1, 2, 8, 50))
     payloads[place] = _flipped(rng, payloads[place], count)
-    return f"{count} bits flipped, checksum mended", {_SHARD: File(_shard(payloads))}, _EITHER
+    return f"{count} bits flipped, checksum fixed", {_SHARD: File(_shard(payloads))}, _EITHER
 
 
 def _mended_cut(rng: random.Random) -> Made:
@@ -75,7 +75,7 @@ def _frames(rng: random.Random) -> Made:
                          2**64 - 16, 2**64 - 12, 2**64 - 1))
     kinds = {
         f"length {length}": frame(payload, length),
-        f"length {length} behind a record": frame(payload) + frame(payload, length),
+        f"length {length} after a record": frame(payload) + frame(payload, length),
         "wrong checksum": frame(payload)[:-4] + rng.randbytes(4),
         "wrong checksum of the length": frame(payload)[:8] + rng.randbytes(4) + frame(payload)[12:],
         "plain checksum": frame(payload)[:-4] + struct.pack("<I", tfrecord.crc32c(payload)),

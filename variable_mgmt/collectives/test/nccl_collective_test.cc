@@ -58,7 +58,6 @@ TEST(NcclCollective, AddsOnTheMembersStreams) {
       }
       for (const auto handle : handles) {
         self.member.wait(handle, test_patience());
-        EXPECT_TRUE(self.member.test(handle));
       }
       self.stream.download(memory->data(), std::as_writable_bytes(std::span(values)));
       self.stream.synchronize();
