@@ -123,7 +123,7 @@ run 0 $base --model=lenet --num_classes=3 --batch_size=2 --eval --init_from=trai
 says "$out" 'Accuracy @ 1 = '
 says "$out" 'total images/sec: '
 
-# Logits that are not finite are an error.
+# Logits that are not finite are an error. The record keeps the measurements.
 if [ -n "$python" ]; then
   # A file of --save_variables has no checksum.
   # shellcheck disable=SC2086
@@ -137,8 +137,9 @@ data[8 + size + begin:8 + size + begin + 4] = b'\xff\xff\xff\xff'
 open(sys.argv[2], 'wb').write(data)
 END
   # shellcheck disable=SC2086
-  run 1 $base $data --eval --init_from=spoiled.safetensors --num_eval_epochs=1 --batch_size=4
+  run 1 $base $data --eval --init_from=spoiled.safetensors --num_eval_epochs=1 --batch_size=4 --result_file=spoiled.json
   says "$err" 'are not all finite'
+  record_holds "r['status'] == 'failed' and len(r['series']['step_ns']) == 2" spoiled.json
 fi
 
 # The preprocessing of torchvision's weights.

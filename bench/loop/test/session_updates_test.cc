@@ -81,6 +81,19 @@ TEST(Session, SkipsTheUpdateIfAGradientIsInfinite) {
   EXPECT_GE(result.skipped_updates, 2);
 }
 
+TEST(Session, CountsTheUpdatesThatItSkipsItself) {
+  TinyRun tiny;
+  tiny.settings.workload.dtype = DType::f16;
+  tiny.settings.workload.learning_rate.request.init_learning_rate = 0.5;
+  tiny.settings.workload.loss_scale.automatic = true;
+  tiny.restored.emplace();
+  tiny.restored->set_loss_scale(std::ldexp(1, 24));
+  tiny.restored->skipped = 40;
+  tiny.run();
+  EXPECT_GE(tiny.result.skipped_updates, 2);
+  EXPECT_LE(tiny.result.skipped_updates, 3);
+}
+
 TEST(Session, CountsNoUpdateThatTheLossScaleSkips) {
   const auto train = [](double loss_scale) {
     TinyRun tiny;

@@ -86,6 +86,8 @@ struct TinyRun {
   milliseconds pause{};
   std::int64_t steps_before = 0;
   std::optional<std::int64_t> training_warmup = {};
+  /// The state that the tower has before the first step.
+  std::optional<StepState> restored = {};
 
   std::ostringstream out = {};
   std::ostringstream progress = {};
@@ -137,6 +139,9 @@ struct TinyRun {
                        .watch = watch};
     parts.steps_before = steps_before;
     parts.training_warmup = training_warmup;
+    if (restored) {
+      parts.restore = [&](int tower) { lone.towers()[tower].restore_state(*restored); };
+    }
     if (after_step) {
       parts.after_step = [&](const CompletedStep& step) {
         clock.advance(pause);
