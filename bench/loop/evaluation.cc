@@ -87,16 +87,17 @@ void evaluate(const EvaluationParts& parts, EvaluationResult& result) {
   const nanoseconds begin = parts.clock.now();
   nanoseconds line_begin = begin;
   nanoseconds printing{};
-  for (std::int64_t i = 1; passes > 0 || i <= settings.execution.steps.num_batches; ++i) {
+  for (std::int64_t i = 1; result.stop == Stop::none; ++i) {
     const nanoseconds step_begin = parts.clock.now();
     // The labels must remain until the logits are there, so the next batch is not brought ahead.
     if (parts.interrupted() || !feeding.begin_step(/*more=*/false)) {
-      result.interrupted = true;
+      result.stop = Stop::interrupted;
       break;
     }
     const InputBatch& batch = feeding.batch();
     const CountedImages counted = counted_images(batch, batch_images, passes);
     if (counted.count == 0) {
+      result.stop = Stop::complete;
       break;
     }
     towers.run([&](int number) {
@@ -129,10 +130,11 @@ void evaluate(const EvaluationParts& parts, EvaluationResult& result) {
       line_begin = parts.clock.now();
       printing += line_begin - now;
     }
-    const bool last = passes > 0 ? counted.ended : i == settings.execution.steps.num_batches;
-    result.out_of_time = !last && parts.out_of_time && parts.out_of_time();
-    if (last || result.out_of_time) {
-      break;
+    const bool last = passes > 0 ? counted.ended : i >= settings.execution.steps.num_batches;
+    if (last) {
+      result.stop = Stop::complete;
+    } else if (parts.out_of_time && parts.out_of_time()) {
+      result.stop = Stop::out_of_time;
     }
   }
   if (!result.steps.empty()) {
@@ -140,7 +142,7 @@ void evaluate(const EvaluationParts& parts, EvaluationResult& result) {
   }
   result.scores = metric->scores();
   check_finite(result.scores);
-  if (!result.interrupted) {
+  if (result.stop != Stop::interrupted) {
     print_scores(parts.out, result.scores);
   }
 }

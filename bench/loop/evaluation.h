@@ -9,6 +9,7 @@
 
 #include "bench/loop/evaluation_metric.h"
 #include "bench/loop/report.h"
+#include "bench/loop/stopping_rule.h"
 #include "bench/plan/settings.h"
 #include "pipeline/input.h"
 #include "results/environment/clock.h"
@@ -39,8 +40,8 @@ struct EvaluationResult {
   std::vector<report::Accuracies> accuracies;
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds input_wait{};
-  bool interrupted = false;
-  bool out_of_time = false;
+  /// Why the batches ended; Stop::none after a failed one.
+  Stop stop = Stop::none;
 };
 
 /// Evaluates as many batches as the settings say, in order, and prints the lines of

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/base/errors.h"
 #include "models/ops/quantized.h"
 #include "models/passes/quantize_plan.h"
 
@@ -36,9 +37,8 @@ std::map<std::string, double> watched_values(const Graph& graph) {
   return levels;
 }
 
-Range range_of(const Magnitudes& seen) {
-  return {.low = static_cast<double>(seen.low()), .high = static_cast<double>(seen.high())};
-}
+/// More threads would spend their time on adding up what they have seen.
+constexpr int kMostParts = 16;
 
 }  // namespace
 
@@ -46,22 +46,29 @@ Calibration::Calibration(const Graph& graph, Backend& backend, DataFormat format
                          const InitialValues& values)
     : watched_(watched_values(graph)),
       tower_(with_watched(graph), backend, {.format = format}, values),
-      threads_(backend.host_threads()) {}
+      threads_(backend.host_threads()),
+      parts_(static_cast<std::size_t>(std::min(threads_.count, kMostParts))) {}
 
 void Calibration::observe(std::span<const float> images, std::span<const std::int32_t> labels) {
   tower_.run_canonical(images, labels, kNoStep);
-  images_.add(images);
-  const auto threads = static_cast<std::size_t>(threads_.count);
+  for (const float number : images) {
+    images_.low = std::min(images_.low, static_cast<double>(number));
+    images_.high = std::max(images_.high, static_cast<double>(number));
+  }
   for (const auto& [value, levels] : watched_) {
     const auto numbers = tower_.executor().read_output_as_floats(kPrefix + value);
-    std::vector<Magnitudes>& seen = seen_[value];
-    seen.resize(threads);
     threads_.run([&](int number) {
-      const auto thread = static_cast<std::size_t>(number);
-      const std::size_t begin = numbers.size() * thread / threads;
-      const std::size_t end = numbers.size() * (thread + 1) / threads;
-      seen[thread].add(std::span(numbers).subspan(begin, end - begin));
+      const auto part = static_cast<std::size_t>(number);
+      if (part < parts_.size()) {
+        const std::size_t begin = numbers.size() * part / parts_.size();
+        const std::size_t end = numbers.size() * (part + 1) / parts_.size();
+        parts_[part].clear();
+        parts_[part].add(std::span(numbers).subspan(begin, end - begin));
+      }
     });
+    for (const Magnitudes& part : parts_) {
+      seen_[value].merge(part);
+    }
   }
 }
 
@@ -72,15 +79,12 @@ std::vector<float> Calibration::logits(std::span<const float> images,
 }
 
 Ranges Calibration::ranges() const {
-  Ranges ranges{{kImagesName, range_of(images_)}};
-  for (const auto& [value, parts] : seen_) {
-    Magnitudes all;
-    for (const Magnitudes& part : parts) {
-      all.merge(part);
-    }
-    const double cut = all.best_cut(watched_.at(value));
-    const Range range = range_of(all);
-    ranges[value] = {.low = std::max(range.low, -cut), .high = std::min(range.high, cut)};
+  Ranges ranges{{kImagesName, images_}};
+  for (const auto& [value, seen] : seen_) {
+    check(seen.low() <= seen.high(), fmt::format("calibration: {} has no numbers", value));
+    const double cut = seen.best_cut(watched_.at(value));
+    ranges[value] = {.low = std::max(static_cast<double>(seen.low()), -cut),
+                     .high = std::min(static_cast<double>(seen.high()), cut)};
   }
   return ranges;
 }

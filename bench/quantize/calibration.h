@@ -34,9 +34,10 @@ class Calibration {
   std::map<std::string, double> watched_;
   Tower tower_;
   HostThreads threads_;
-  Magnitudes images_;
-  /// What each thread has seen of each watched value.
-  std::map<std::string, std::vector<Magnitudes>> seen_;
+  Range images_;
+  std::map<std::string, Magnitudes> seen_;
+  /// What each thread has seen of the current value.
+  std::vector<Magnitudes> parts_;
 };
 
 }  // namespace bench

@@ -53,6 +53,18 @@ double width_for(double magnitude) {
 
 }  // namespace
 
+Magnitudes::Magnitudes() : counts_(kBins) {}
+
+void Magnitudes::clear() {
+  if (width_ > 0) {
+    std::ranges::fill(counts_, 0);
+  }
+  width_ = 0;
+  largest_ = 0;
+  low_ = std::numeric_limits<float>::infinity();
+  high_ = -low_;
+}
+
 void Magnitudes::add(std::span<const float> numbers) {
   const auto [low, high] = extremes(numbers);
   low_ = std::min(low_, low);
@@ -75,7 +87,7 @@ void Magnitudes::add(std::span<const float> numbers) {
 void Magnitudes::merge(const Magnitudes& other) {
   low_ = std::min(low_, other.low_);
   high_ = std::max(high_, other.high_);
-  if (other.counts_.empty()) {
+  if (other.width_ == 0) {
     return;
   }
   widen_to(other.width_);
@@ -87,10 +99,7 @@ void Magnitudes::merge(const Magnitudes& other) {
 }
 
 void Magnitudes::widen_to(double width) {
-  if (counts_.empty()) {
-    counts_.resize(kBins);
-    width_ = width;
-  }
+  width_ = width_ == 0 ? width : width_;
   while (width_ < width) {
     for (std::size_t bin = 0; bin < kBins; ++bin) {
       counts_[bin] = bin < kBins / 2 ? counts_[2 * bin] + counts_[2 * bin + 1] : 0;
@@ -100,7 +109,7 @@ void Magnitudes::widen_to(double width) {
 }
 
 double Magnitudes::best_cut(double levels) const {
-  if (counts_.empty()) {
+  if (width_ == 0) {
     return 0;
   }
   const auto middle = [this](std::size_t bin) { return (static_cast<double>(bin) + 0.5) * width_; };

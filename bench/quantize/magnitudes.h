@@ -8,9 +8,13 @@
 namespace bench {
 
 /// A histogram of magnitudes in equal bins from 0, which widen as larger numbers arrive. It needs
-/// one pass and fixed memory, and does not depend on the order of the numbers.
+/// one pass and fixed memory, and does not depend on the order of the numbers. Only the constructor
+/// allocates.
 class Magnitudes {
  public:
+  Magnitudes();
+  /// Removes all numbers.
+  void clear();
   /// The histogram skips zeros, which every scale represents exactly, and numbers that are not
   /// finite.
   void add(std::span<const float> numbers);
@@ -30,12 +34,12 @@ class Magnitudes {
   [[nodiscard]] double best_cut(double levels) const;
 
  private:
-  /// Makes the bins at least so wide. Widths are powers of two, so that merged bins equal bins of
-  /// that width from the start.
+  /// Makes the bins at least `width` wide. Widths are powers of two, so that merged bins equal bins
+  /// of that width from the start.
   void widen_to(double width);
 
   std::vector<std::int64_t> counts_;
-  /// The width of a bin.
+  /// The width of a bin; 0 while all are empty.
   double width_ = 0;
   double largest_ = 0;
   float low_ = std::numeric_limits<float>::infinity();

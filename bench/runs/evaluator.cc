@@ -120,10 +120,11 @@ std::optional<double> Evaluator::evaluate_now(Towers& training, std::int64_t ste
   if (const BadRecordCounts bad = input->statistics().bad_records; bad.total() > 0) {
     LOG(WARNING) << "warning: the evaluation skipped " << describe(bad);
   }
-  if (!result.interrupted && result.scores.images == 0) {
+  const bool interrupted = result.stop == Stop::interrupted;
+  if (!interrupted && result.scores.images == 0) {
     LOG(WARNING) << "warning: " << no_scores(*settings_.workload.model);
   }
-  if (result.interrupted || result.scores.images == 0) {
+  if (interrupted || result.scores.images == 0) {
     return std::nullopt;
   }
   const auto now = host_.clock.now();

@@ -70,6 +70,7 @@ void evaluate_alone(const RunSettings& settings, const SessionParts& parts, std:
     session.wall = result.wall;
     session.input_wait = result.input_wait;
     session.own_steps = static_cast<std::int64_t>(session.steps.size());
+    session.stop = result.stop;
   };
   try {
     evaluate({.settings = settings,
@@ -85,9 +86,6 @@ void evaluate_alone(const RunSettings& settings, const SessionParts& parts, std:
     throw;
   }
   keep_measurements();
-  session.stop = result.interrupted   ? Stop::interrupted
-                 : result.out_of_time ? Stop::out_of_time
-                                      : Stop::complete;
   if (result.scores.images > 0) {
     if (const auto& accuracies = result.scores.accuracies) {
       session.top_1 = accuracies->top_1;
@@ -95,17 +93,16 @@ void evaluate_alone(const RunSettings& settings, const SessionParts& parts, std:
     }
     record.evaluations.push_back(recorded(result.scores, step));
     record.evaluations.back().seconds = std::chrono::duration<double>(result.wall).count();
-    if (!result.interrupted) {
+    if (session.stop != Stop::interrupted) {
       log.add(step, result.scores);
     }
   }
   if (session.stop == Stop::complete && result.scores.images == 0) {
     throw DataError(no_scores(*settings.workload.model));
   }
-  if (result.interrupted) {
+  if (session.stop == Stop::interrupted) {
     print_scores(parts.out, result.scores);
-  }
-  if (!result.interrupted) {
+  } else {
     report::print_total(parts.out, settings.workload.model->unit().name,
                         session.speed(settings.workload));
   }

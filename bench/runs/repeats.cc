@@ -138,9 +138,12 @@ int run_repeats(const RunSettings& settings, RunHost& host) {
     RepeatOutcome outcome{.status = child.status};
     if (child.record) {
       if (!settings.workload.batch_request.fixed()) {
-        batch = {fmt::format(
-            "--batch_size={}",
-            child.record->record.at("workload").at("batch_per_device").get<std::int64_t>())};
+        const auto chosen =
+            child.record->record.at("workload").at("batch_per_device").get<std::int64_t>();
+        batch = {fmt::format("--batch_size={}", chosen)};
+        if (settings.workload.evaluation()) {
+          batch.push_back(fmt::format("--eval_batch_size={}", chosen));
+        }
       }
       outcome.speed = child.record->metrics.at(results::speed_metric(*child.record)).value;
       outcome.unit = speed_title(*child.record);

@@ -28,8 +28,8 @@ int repeat(const RepeatSettings& settings, const std::function<RepeatOutcome(int
            const std::function<void()>& wait, const std::function<bool()>& interrupted,
            const RunStreams& streams);
 
-/// Repeats this program with the same command line, each run in a separate process. If the run
-/// chooses its batch, the first one does so for all.
+/// Repeats this program with the same command line, each run in a separate process. If the flags
+/// let bench choose the batch, all later runs use the first one's.
 int run_repeats(const RunSettings& settings, RunHost& host);
 
 /// Uses separate files if the run is a repeat that its own command line started.

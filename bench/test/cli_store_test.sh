@@ -76,8 +76,11 @@ done
 
 # shellcheck disable=SC2086
 refused 'give one in --batch_size' $quick --repeats=2 --batch_size=2,4
-run 0 --model=trivial --device=cpu --forward_only --batch_size=auto --num_batches=1 --num_warmup_batches=0 --repeats=2
+run 0 --model=trivial --device=cpu --forward_only --batch_size=auto --num_batches=1 --num_warmup_batches=0 --repeats=2 \
+  --result_file="$work/auto.json"
 [ "$(grep -c 'auto tries the batch sizes' "$err")" -eq 1 ] || fail 'not only the first repeat chose the batch'
+for i in 0 1; do grep '"batch_per_device"' "$work/auto.repeat$i.json" >"$work/batch$i"; done
+cmp -s "$work/batch0" "$work/batch1" || fail "the repeats have other batches: $(cat "$work/batch0" "$work/batch1")"
 BENCH_GROUP=g/0/0
 export BENCH_GROUP
 # shellcheck disable=SC2086

@@ -34,8 +34,10 @@ std::vector<Candidate> alike(Context& context, const Graph& graph, const Node& n
   });
 }
 
-/// True unless `shape` is that of images with several pixels.
-bool has_one_pixel(const Shape& shape) { return shape.rank() != 4 || shape[2] * shape[3] == 1; }
+/// True if the elements have the same order in NCHW and in NHWC.
+bool same_in_nchw_and_nhwc(const Shape& shape) {
+  return shape.rank() != 4 || shape[2] * shape[3] == 1;
+}
 
 /// Copies input 0 unchanged.
 void copy(const Launch& launch) {
@@ -225,10 +227,12 @@ std::vector<Candidate> spatial_mean_backward(Context& context, const Graph& grap
 }
 
 std::vector<Candidate> flatten(Context& context, const Graph& graph, const Node& node,
-                               DataFormat /*format*/) {
+                               DataFormat format) {
+  const Shape& from = graph.shape(node.inputs[0]);
+  const Shape& to = graph.shape(node.outputs[0]);
   std::vector<Layout> layouts{nchw()};
-  // Images of one pixel have the same order of elements in both layouts.
-  if (has_one_pixel(graph.shape(node.inputs[0])) && has_one_pixel(graph.shape(node.outputs[0]))) {
+  if (format != DataFormat::nchw && (from.rank() == 4 || to.rank() == 4) &&
+      same_in_nchw_and_nhwc(from) && same_in_nchw_and_nhwc(to)) {
     layouts.push_back(nhwc());
   }
   return per_layout(layouts, [&](const Layout& layout) {

@@ -166,7 +166,9 @@ class OnednnBackend final : public Backend {
       })();
     }
     const auto [source, target] = descriptors(from, to);
-    const dnnl::reorder::primitive_desc desc(context_.engine, source, context_.engine, target);
+    const auto desc = or_device_error([&, source = source, target = target] {
+      return dnnl::reorder::primitive_desc(context_.engine, source, context_.engine, target);
+    });
     auto reorder = make_primitive(context_.engine, desc,
                                   {{DNNL_ARG_FROM, source, Argument::From::input, 0},
                                    {DNNL_ARG_TO, target, Argument::From::output, 0}})();

@@ -222,7 +222,7 @@ void CandidateTimer::empty_caches() {
   // Each core has caches that only its own accesses empty.
   const HostThreads threads = backend_.host_threads();
   const std::size_t part = flushed_bytes_ / static_cast<std::size_t>(threads.count);
-  // A large memset may write past the caches, and so leave them as they are.
+  // A large memset may bypass the caches, and so leave them as they are.
   constexpr std::size_t kLine = 64;
   threads.run([&](int thread) {
     std::byte* const begin = flushed_->data() + static_cast<std::size_t>(thread) * part;

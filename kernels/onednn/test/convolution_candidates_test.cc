@@ -147,14 +147,16 @@ TEST(DepthwiseDataGradient, OmitsTheSlowKernelOfOnednn) {
 }
 
 TEST(HalfConvolution, HasABetterKernelThanTheReference) {
+  if (!has_isa(dnnl::cpu_isa::avx512_core_fp16)) {
+    GTEST_SKIP() << "needs AVX-512 FP16";
+  }
   for (const DataFormat format : {DataFormat::automatic, DataFormat::nchw, DataFormat::nhwc}) {
     for (const Convolution& c : {Convolution{}, Convolution{.filters = 64, .groups = 64}}) {
       for (const auto& names :
            {convolutions(c, format, DType::f16), filter_gradients(c, format, DType::f16)}) {
-        EXPECT_EQ(!names.empty(), has_isa(dnnl::cpu_isa::avx512_core_fp16));
-        EXPECT_TRUE(names.empty() || std::ranges::any_of(names, [](const std::string& name) {
-                      return !name.starts_with("ref") && !name.starts_with("in_f32:ref");
-                    }));
+        EXPECT_TRUE(std::ranges::any_of(names, [](const std::string& name) {
+          return !name.starts_with("ref") && !name.starts_with("in_f32:ref");
+        }));
       }
     }
   }
