@@ -107,7 +107,7 @@ TEST(GpuVerdict, IsInvalidForHeat) {
 TEST(GpuVerdict, IsInvalidForAPowerBrakeOrUnexplainedClocks) {
   expect_invalid([](Card& card) { card.watched.clock_events = events(2, 0x88); }, "power brake");
   expect_invalid([](Card& card) { card.watched.clock_events = events(2, 0x8); },
-                 "of the samples without a reason");
+                 "gave no reason for slowing down");
 }
 
 TEST(GpuVerdict, IsInvalidForAPowerLimitBelowTheDefault) {
