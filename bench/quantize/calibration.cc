@@ -66,8 +66,9 @@ void Calibration::observe(std::span<const float> images, std::span<const std::in
         parts_[part].add(std::span(numbers).subspan(begin, end - begin));
       }
     });
+    Magnitudes& seen = seen_[value];
     for (const Magnitudes& part : parts_) {
-      seen_[value].merge(part);
+      seen.merge(part);
     }
   }
 }

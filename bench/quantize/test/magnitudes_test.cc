@@ -73,8 +73,9 @@ TEST(Magnitudes, DoNotDependOnTheNumberOfParts) {
     Magnitudes whole;
     whole.add(numbers);
     Magnitudes merged;
+    Magnitudes part;
     for (const std::size_t begin : {0U, 1000U, 2000U, 3000U, 4000U}) {
-      Magnitudes part;
+      part.clear();
       part.add(std::span(numbers).subspan(begin, 1000));
       merged.merge(part);
     }
