@@ -169,8 +169,10 @@ std::string unless_winograd(const Asked& asked) {
     return idle;
   }
   const DataFormat format = asked.settings.execution.format;
-  return format == DataFormat::automatic ? unless_f32(asked)
-                                         : fmt::format("with --data_format={}", name_of(format));
+  if (format != DataFormat::automatic) {
+    return fmt::format("with --data_format={}", name_of(format));
+  }
+  return asked.settings.workload.int8 ? "with --dtype=int8" : "";
 }
 
 std::string unless_threads(const Asked& asked) {

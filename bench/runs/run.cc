@@ -74,7 +74,9 @@ RunOutcome run_once(const RunRequest& request, RunHost& host) {
         note_choices(world, *prepared->checkpoints);
       }
       if (World* const others = host.world.others()) {
-        check_equal_regions(*others, prepared->towers->first().executor());
+        if (begun.settings.workload.training()) {
+          check_equal_regions(*others, prepared->towers->first().executor());
+        }
         check_same(
             *others, fmt::format("begins with variables of the checksum {}", prepared->loaded_sum),
             fmt::format("give all hosts the same file of --{}", begun.settings.workload.init_flag));

@@ -96,6 +96,13 @@ data="--data_dir=pictures --data_name=imagenet --num_classes=3"
   (bench=./weaker && start 2 $with_averages --variable_update=collective_all_reduce --num_batches=4 --train_dir=chosen \
     >out 2>err) || true
   grep -q 'note: rank 1 (host .*): the kernels are not those of the checkpoint' err || fail "no note: $(cat err)"
+  # Inference adds no gradients, so the ranks may have different layouts.
+  (bench=./weaker && start 2 $with_averages --num_batches=2 --forward_only --result_file=unequal.json >out 2>err) ||
+    fail "forward only on unequal processors: $(cat err)"
+  for place in err unequal.json; do
+    [ "$(grep -c '1 of 2 ranks have a different instruction set from rank 0' $place)" = 1 ] ||
+      fail "no single warning of the instruction sets in $place: $(cat $place)"
+  done
   grep -q '"continued_after": 3' record.json || fail 'the record does not say where the run continued'
   "$bench" $saved --num_gpus=2 --num_batches=5 --train_dir=resumed >out 2>err || fail "$(cat err)"
   grep -q -e '--np was 2 and is 1' err || fail "no note about the processes: $(cat err)"

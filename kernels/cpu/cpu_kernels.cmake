@@ -101,5 +101,6 @@ bench_test(cpu_kernels_test SEPARATE LONG LABELS quick
     cpu/test/peak_test.cc
     cpu/test/thread_team_test.cc
     cpu/test/tile_copy_test.cc
+    cpu/test/winograd_bf16_test.cc
     cpu/test/winograd_test.cc
   LINK bench_cpu_kernels bench_cpu_host hwy::hwy)

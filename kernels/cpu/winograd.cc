@@ -29,7 +29,10 @@ std::int64_t product_row(const WinogradShape& shape) {
 std::int64_t input_row(const WinogradShape& shape) { return (shape.in_blocks + 1) * shape.block; }
 
 WinogradFilterShape filters_of(const WinogradShape& shape) {
-  return {.block = shape.block, .in_blocks = shape.in_blocks, .out_blocks = shape.out_blocks};
+  return {.dtype = shape.dtype,
+          .block = shape.block,
+          .in_blocks = shape.in_blocks,
+          .out_blocks = shape.out_blocks};
 }
 
 /// The floats of one thread.
@@ -94,9 +97,9 @@ void divide(WinogradPlan& plan, std::int64_t parts) {
       (transforms ? kFilterCost * in_channels * plan.shape.out_blocks * plan.shape.block : 0);
 }
 
-void transform_all(ThreadTeam& team, std::int64_t block, const WinogradFilterBlocks& filters,
-                   float* transformed) {
-  const WinogradPasses& passes = winograd_passes(block);
+void transform_all(ThreadTeam& team, const WinogradFilterShape& shape,
+                   const WinogradFilterBlocks& filters, float* transformed) {
+  const WinogradPasses& passes = winograd_passes(shape.block, shape.dtype);
   team.parallel([&](int thread) {
     const Range range =
         ThreadTeam::split(filters.in_blocks * filters.out_blocks, team.size(), thread);
@@ -130,8 +133,8 @@ std::int64_t winograd_filter_floats(const WinogradFilterShape& shape) {
 }
 
 void transform_winograd_filters(ThreadTeam& team, const WinogradFilterShape& shape,
-                                const float* filters, float* transformed) {
-  transform_all(team, shape.block,
+                                const void* filters, float* transformed) {
+  transform_all(team, shape,
                 {.in_blocks = shape.in_blocks, .out_blocks = shape.out_blocks, .data = filters},
                 transformed);
 }
@@ -142,15 +145,15 @@ void winograd(ThreadTeam& team, const Winograd& args) {
   auto* const workspace = static_cast<float*>(args.workspace);
   const bool transforms = plan.order != WinogradFilters::transformed;
   if (transforms) {
-    transform_all(team, plan.shape.block,
+    transform_all(team, filters_of(plan.shape),
                   {.order = plan.order,
                    .in_blocks = plan.shape.in_blocks,
                    .out_blocks = plan.shape.out_blocks,
                    .data = args.filters},
                   workspace);
   }
-  const float* const filters = transforms ? workspace : args.filters;
-  const WinogradPasses& passes = winograd_passes(plan.shape.block);
+  const auto* const filters = transforms ? workspace : static_cast<const float*>(args.filters);
+  const WinogradPasses& passes = winograd_passes(plan.shape.block, plan.shape.dtype);
   team.parallel([&](int thread) {
     WinogradGroup group = group_of(plan, workspace, thread);
     const Range range = ThreadTeam::split(plan.groups * plan.parts, plan.threads, thread);

@@ -5,12 +5,16 @@
 #include <optional>
 
 #include "kernels/cpu/thread_team.h"
+#include "models/base/dtype.h"
 
 namespace bench::cpu {
 
 /// A convolution with 3x3 filters and stride 1 over tensors in blocks of channels: x
 /// [batch][in_blocks][height][width][block], y [batch][out_blocks][out_height][out_width][block].
 struct WinogradShape {
+  /// The type of x, y, the residual, and filters that are not transformed: f32, or bf16 in blocks
+  /// of 16.
+  DType dtype = DType::f32;
   /// 16, which needs AVX-512F, or 8, which needs AVX2 and FMA.
   std::int64_t block = 16;
   std::int64_t batch = 0;
@@ -59,6 +63,8 @@ WinogradPlan plan_winograd(const WinogradShape& shape, WinogradFilters order, in
 
 /// The filters of a convolution.
 struct WinogradFilterShape {
+  /// The type of filters that are not transformed.
+  DType dtype = DType::f32;
   std::int64_t block = 16;
   std::int64_t in_blocks = 0;
   std::int64_t out_blocks = 0;
@@ -67,21 +73,21 @@ struct WinogradFilterShape {
 std::int64_t winograd_filter_floats(const WinogradFilterShape& shape);
 /// Transforms the filters of a convolution. `filters` has the order `forward`.
 void transform_winograd_filters(ThreadTeam& team, const WinogradFilterShape& shape,
-                                const float* filters, float* transformed);
+                                const void* filters, float* transformed);
 
 struct Winograd {
   WinogradPlan plan;
-  const float* x = nullptr;
-  /// In the plan's order.
-  const float* filters = nullptr;
+  const void* x = nullptr;
+  /// In the plan's order. Transformed ones are f32.
+  const void* filters = nullptr;
   /// One per output channel; may be null.
   const float* bias = nullptr;
   /// Has y's shape and may be y; may be null.
-  const float* residual = nullptr;
+  const void* residual = nullptr;
   /// y is limited to at least `lower` and at most `upper`; NaN stays NaN.
   std::optional<float> lower = {};
   std::optional<float> upper = {};
-  float* y = nullptr;
+  void* y = nullptr;
   /// 64-byte aligned.
   void* workspace = nullptr;
 };
@@ -90,7 +96,8 @@ struct Winograd {
 ///   x[n][i][p + r - pad_top][q + s - pad_left] * filters[o][i][r][s]
 /// in f32 as F(4x4, 3x3): Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015.
 /// It multiplies 36 times per tile instead of 144 times. Its rounding errors are 2 to 2.6 times
-/// those of a plain sum. Gives the same bits for every number of threads.
+/// those of a plain sum. Outputs in bf16 are rounded once. Gives the same bits for every number of
+/// threads.
 void winograd(ThreadTeam& team, const Winograd& args);
 
 }  // namespace bench::cpu

@@ -56,11 +56,7 @@ BENCH_TARGET_INLINE Vector smaller(Vector a, Vector b) { return _mm256_min_ps(a,
 
 namespace bench::cpu {
 
-extern const WinogradPasses avx2::kWinogradPasses{.transform_filters = avx2::transform_filters,
-                                                  .convolve_group = avx2::convolve_group,
-                                                  .transform_tile = avx2::transform_tile,
-                                                  .add_products = avx2::add_products,
-                                                  .write_filters = avx2::write_filters};
+extern const WinogradPasses avx2::kWinogradPasses = avx2::passes_for<float>();
 
 }  // namespace bench::cpu
 #endif

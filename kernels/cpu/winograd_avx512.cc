@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "models/base/half.h"
+
 // The passes on vectors of AVX-512. Intrinsics, because sums and tiles are arrays of vectors.
 #define BENCH_WINOGRAD_TARGET avx512
 #define BENCH_TARGET __attribute__((target("avx512f")))
@@ -25,6 +27,7 @@ constexpr int kGradientVectors = 4;
 
 BENCH_TARGET_INLINE Vector load(const float* from) { return _mm512_loadu_ps(from); }
 BENCH_TARGET_INLINE void store(float* to, Vector a) { _mm512_storeu_ps(to, a); }
+
 BENCH_TARGET_INLINE Vector zeros() { return _mm512_setzero_ps(); }
 BENCH_TARGET_INLINE Vector all(float value) { return _mm512_set1_ps(value); }
 BENCH_TARGET_INLINE Vector add(Vector a, Vector b) { return _mm512_add_ps(a, b); }
@@ -37,14 +40,34 @@ BENCH_TARGET_INLINE Vector mul_add(Vector a, Vector b, Vector c) {
 BENCH_TARGET_INLINE Vector neg_mul_add(Vector a, Vector b, Vector c) {
   return _mm512_fnmadd_ps(a, b, c);
 }
-/// If one of them is NaN: b.
-// With a mask: GCC 12 warns about the plain forms.
+// Masks, because GCC 12 warns about some plain forms.
 constexpr __mmask16 kAllLanes = 0xFFFF;
+/// If one of them is NaN: b.
 BENCH_TARGET_INLINE Vector larger(Vector a, Vector b) {
   return _mm512_mask_max_ps(b, kAllLanes, a, b);
 }
 BENCH_TARGET_INLINE Vector smaller(Vector a, Vector b) {
   return _mm512_mask_min_ps(b, kAllLanes, a, b);
+}
+
+constexpr unsigned kHalfBits = 16;
+BENCH_TARGET_INLINE __m512i upper_halves(__m512i words) {
+  return _mm512_maskz_srli_epi32(kAllLanes, words, kHalfBits);
+}
+BENCH_TARGET_INLINE Vector load(const Bfloat16* from) {
+  const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  const __m512i words = _mm512_maskz_cvtepu16_epi32(kAllLanes, halves);
+  return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(kAllLanes, words, kHalfBits));
+}
+/// Rounds to nearest, ties to even, as narrow_to_bfloat16() of lanes-inl.h.
+BENCH_TARGET_INLINE void store(Bfloat16* to, Vector a) {
+  const __m512i bits = _mm512_castps_si512(a);
+  const __m512i odd = _mm512_and_si512(upper_halves(bits), _mm512_set1_epi32(1));
+  const __m512i nearest = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF)), odd);
+  const __m512i halves = _mm512_mask_mov_epi32(
+      upper_halves(nearest), _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q), _mm512_set1_epi32(0x7FC0));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                      _mm512_maskz_cvtepi32_epi16(kAllLanes, halves));
 }
 
 }  // namespace
@@ -62,11 +85,8 @@ BENCH_TARGET_INLINE Vector smaller(Vector a, Vector b) {
 
 namespace bench::cpu {
 
-extern const WinogradPasses avx512::kWinogradPasses{.transform_filters = avx512::transform_filters,
-                                                    .convolve_group = avx512::convolve_group,
-                                                    .transform_tile = avx512::transform_tile,
-                                                    .add_products = avx512::add_products,
-                                                    .write_filters = avx512::write_filters};
+extern const WinogradPasses avx512::kWinogradPasses = avx512::passes_for<float>();
+extern const WinogradPasses avx512::kBfloat16WinogradPasses = avx512::passes_for<Bfloat16>();
 
 }  // namespace bench::cpu
 #endif

@@ -58,7 +58,7 @@ void winograd_gradient(ThreadTeam& team, const WinogradGradient& args) {
   const WinogradGradientPlan& plan = args.plan;
   const WinogradShape& shape = plan.shape;
   check(team.size() == plan.threads, "winograd: the plan is for another number of threads");
-  const WinogradPasses& passes = winograd_passes(shape.block);
+  const WinogradPasses& passes = winograd_passes(shape.block, shape.dtype);
   WinogradChunk chunk{.capacity = plan.chunk, .in_row = in_row(shape), .out_row = out_row(shape)};
   chunk.sums = static_cast<float*>(args.workspace);
   chunk.input = chunk.sums + floats_of_sums(shape);

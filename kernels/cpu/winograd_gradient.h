@@ -26,8 +26,8 @@ WinogradGradientPlan plan_winograd_gradient(const WinogradShape& shape, int thre
 
 struct WinogradGradient {
   WinogradGradientPlan plan;
-  const float* x = nullptr;
-  const float* dy = nullptr;
+  const void* x = nullptr;
+  const void* dy = nullptr;
   float* dw = nullptr;
   /// 64-byte aligned.
   void* workspace = nullptr;
@@ -36,9 +36,9 @@ struct WinogradGradient {
 /// Computes the gradient of the filters of a convolution (see winograd()):
 ///   dw[o][i][r][s] = the sum over n, p, q of
 ///     dy[n][o][p][q] * x[n][i][p + r - pad_top][q + s - pad_left]
-/// in f32, as [out_blocks][in_blocks][3][3][block in][block out]. It is the transpose of
-/// F(4x4, 3x3) and also multiplies 36 times per tile. Gives the same bits for every number of
-/// threads.
+/// in f32, also for x and dy in bf16, as [out_blocks][in_blocks][3][3][block in][block out]. It
+/// is the transpose of F(4x4, 3x3) and also multiplies 36 times per tile. Gives the same bits for
+/// every number of threads.
 void winograd_gradient(ThreadTeam& team, const WinogradGradient& args);
 
 }  // namespace bench::cpu

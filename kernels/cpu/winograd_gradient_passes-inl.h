@@ -53,9 +53,9 @@ BENCH_TARGET void add_products_of(const GradientFactors& factors, float* sums, s
   }
 }
 
-BENCH_TARGET inline void transform_gradient_tile(const WinogradShape& shape,
-                                                 const WinogradCorner& corner, const float* dy,
-                                                 float* to, std::int64_t step) {
+template <class T>
+BENCH_TARGET void transform_gradient_tile(const WinogradShape& shape, const WinogradCorner& corner,
+                                          const T* dy, float* to, std::int64_t step) {
   const std::int64_t plane = shape.out_height * shape.out_width * kLanes;
   dy += corner.image * shape.out_blocks * plane;
   for (std::int64_t block = 0; block < shape.out_blocks; ++block) {
@@ -98,14 +98,14 @@ constexpr std::array<AddProducts, sizeof...(kFewer)> each_add_products(
 inline constexpr auto kAddProducts =
     each_add_products(std::make_integer_sequence<int, kGradientVectors>());
 
-inline void transform_tile(const WinogradGradient& args, const WinogradChunk& chunk,
-                           std::int64_t tile) {
+template <class T>
+void transform_tile(const WinogradGradient& args, const WinogradChunk& chunk, std::int64_t tile) {
   const WinogradShape& shape = args.plan.shape;
   const WinogradCorner corner = corner_of(shape, chunk.first + tile);
-  transform_input_tile(shape, corner, args.x, chunk.input + tile * chunk.in_row,
-                       chunk.capacity * chunk.in_row);
-  transform_gradient_tile(shape, corner, args.dy, chunk.gradient + tile * chunk.out_row,
-                          chunk.capacity * chunk.out_row);
+  transform_input_tile(shape, corner, static_cast<const T*>(args.x),
+                       chunk.input + tile * chunk.in_row, chunk.capacity * chunk.in_row);
+  transform_gradient_tile(shape, corner, static_cast<const T*>(args.dy),
+                          chunk.gradient + tile * chunk.out_row, chunk.capacity * chunk.out_row);
 }
 
 inline void add_products(const WinogradShape& shape, const WinogradChunk& chunk, std::int64_t point,
@@ -160,6 +160,16 @@ BENCH_TARGET inline void write_filters(const WinogradGradient& args, const float
     from += kLanes;
     to += kLanes;
   }
+}
+
+/// The passes on tensors of T.
+template <class T>
+constexpr WinogradPasses passes_for() {
+  return {.transform_filters = transform_filters<T>,
+          .convolve_group = convolve_group<T>,
+          .transform_tile = transform_tile<T>,
+          .add_products = add_products,
+          .write_filters = write_filters};
 }
 
 }  // namespace

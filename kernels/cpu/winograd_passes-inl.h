@@ -3,9 +3,9 @@
 namespace bench::cpu::BENCH_WINOGRAD_TARGET {
 namespace {
 
-BENCH_TARGET inline void transform_input_tile(const WinogradShape& shape,
-                                              const WinogradCorner& corner, const float* x,
-                                              float* to, std::int64_t step) {
+template <class T>
+BENCH_TARGET void transform_input_tile(const WinogradShape& shape, const WinogradCorner& corner,
+                                       const T* x, float* to, std::int64_t step) {
   const std::int64_t top = corner.row - shape.pad_top;
   const std::int64_t left = corner.column - shape.pad_left;
   const bool inside =
@@ -16,7 +16,7 @@ BENCH_TARGET inline void transform_input_tile(const WinogradShape& shape,
     Vector d[kSide * kSide];
     Vector half[kSide * kSide];
     if (inside) {
-      const float* row = x + (top * shape.width + left) * kLanes;
+      const T* row = x + (top * shape.width + left) * kLanes;
 #pragma GCC unroll 6
       for (int i = 0; i < kSide; ++i) {
 #pragma GCC unroll 6
@@ -116,11 +116,12 @@ void multiply_group(const WinogradGroup& group, Factors factors, float* to) {
 }
 
 /// The epilogue of one output; a NaN stays one, because it is the second operand.
+template <class T>
 BENCH_TARGET_INLINE Vector finish(const Winograd& args, Vector y, Vector bias,
                                   std::int64_t offset) {
   y = add(y, bias);
   if (args.residual != nullptr) {
-    y = add(y, load(args.residual + offset));
+    y = add(y, load(static_cast<const T*>(args.residual) + offset));
   }
   if (args.lower) {
     y = larger(all(*args.lower), y);
@@ -128,8 +129,9 @@ BENCH_TARGET_INLINE Vector finish(const Winograd& args, Vector y, Vector bias,
   return args.upper ? smaller(all(*args.upper), y) : y;
 }
 
-BENCH_TARGET inline void write_tile(const Winograd& args, const WinogradGroup& group,
-                                    std::int64_t tile, std::int64_t block, int vector) {
+template <class T>
+BENCH_TARGET void write_tile(const Winograd& args, const WinogradGroup& group, std::int64_t tile,
+                             std::int64_t block, int vector) {
   const WinogradShape& shape = args.plan.shape;
   const WinogradCorner corner = corner_of(shape, group.first + tile);
   const float* from = group.products + tile * group.product_row + vector * kLanes;
@@ -155,13 +157,13 @@ BENCH_TARGET inline void write_tile(const Winograd& args, const WinogradGroup& g
         corner.column;
     for (std::int64_t j = 0; j < columns; ++j) {
       const std::int64_t offset = (row + j) * kLanes;
-      store(args.y + offset, finish(args, y[j], bias, offset));
+      store(static_cast<T*>(args.y) + offset, finish<T>(args, y[j], bias, offset));
     }
   }
 }
 
 /// Vectors of output channels from `block` on.
-template <int kVectors>
+template <class T, int kVectors>
 void convolve_blocks(const Winograd& args, const WinogradGroup& group, const float* filters,
                      std::int64_t block) {
   const WinogradShape& shape = args.plan.shape;
@@ -177,28 +179,29 @@ void convolve_blocks(const Winograd& args, const WinogradGroup& group, const flo
   }
   for (std::int64_t tile = 0; tile < group.count; ++tile) {
     for (int v = 0; v < kVectors; ++v) {
-      write_tile(args, group, tile, block + v, v);
+      write_tile<T>(args, group, tile, block + v, v);
     }
   }
 }
 
 using Convolve = void (*)(const Winograd&, const WinogradGroup&, const float*, std::int64_t);
-template <int... kFewer>
+template <class T, int... kFewer>
 constexpr std::array<Convolve, sizeof...(kFewer)> each_convolve(
     std::integer_sequence<int, kFewer...> /*numbers*/) {
-  return {convolve_blocks<kFewer + 1>...};
+  return {convolve_blocks<T, kFewer + 1>...};
 }
 /// convolve_blocks() of 1 to kMostVectors vectors.
-inline constexpr auto kConvolve = each_convolve(std::make_integer_sequence<int, kMostVectors>());
+template <class T>
+inline constexpr auto kConvolve = each_convolve<T>(std::make_integer_sequence<int, kMostVectors>());
 
-BENCH_TARGET inline void transform_filters(const WinogradFilterBlocks& filters,
-                                           std::int64_t out_block, std::int64_t in_block,
-                                           float* transformed) {
+template <class T>
+BENCH_TARGET void transform_filters(const WinogradFilterBlocks& filters, std::int64_t out_block,
+                                    std::int64_t in_block, float* transformed) {
   const bool forward = filters.order == WinogradFilters::forward;
-  constexpr std::int64_t kTapFloats = kLanes * kLanes;
+  constexpr std::int64_t kTapElements = kLanes * kLanes;
   const std::int64_t block = forward ? out_block * filters.in_blocks + in_block
                                      : in_block * filters.out_blocks + out_block;
-  const float* from = filters.data + block * kTaps * kTaps * kTapFloats;
+  const T* from = static_cast<const T*>(filters.data) + block * kTaps * kTaps * kTapElements;
   const std::int64_t channels = filters.in_blocks * kLanes;
   float* to = transformed + (out_block * channels + in_block * kLanes) * kLanes;
   for (std::int64_t in = 0; in < kLanes; ++in) {
@@ -208,7 +211,7 @@ BENCH_TARGET inline void transform_filters(const WinogradFilterBlocks& filters,
 #pragma GCC unroll 9
     for (int tap = 0; tap < kTaps * kTaps; ++tap) {
       const std::ptrdiff_t read = forward ? tap : kTaps * kTaps - 1 - tap;
-      g[tap] = load(from + read * kTapFloats + in * kLanes);
+      g[tap] = load(from + read * kTapElements + in * kLanes);
     }
 #pragma GCC unroll 3
     for (int j = 0; j < kTaps; ++j) {
@@ -226,15 +229,17 @@ BENCH_TARGET inline void transform_filters(const WinogradFilterBlocks& filters,
   }
 }
 
-inline void convolve_group(const Winograd& args, const WinogradGroup& group, const float* filters,
-                           Range out_blocks) {
+template <class T>
+void convolve_group(const Winograd& args, const WinogradGroup& group, const float* filters,
+                    Range out_blocks) {
   for (std::int64_t tile = 0; tile < group.count; ++tile) {
-    transform_input_tile(args.plan.shape, corner_of(args.plan.shape, group.first + tile), args.x,
-                         group.input + tile * group.row, group.capacity * group.row);
+    transform_input_tile(args.plan.shape, corner_of(args.plan.shape, group.first + tile),
+                         static_cast<const T*>(args.x), group.input + tile * group.row,
+                         group.capacity * group.row);
   }
   for (std::int64_t block = out_blocks.begin; block < out_blocks.end; block += kMostVectors) {
     const std::int64_t vectors = std::min<std::int64_t>(out_blocks.end - block, kMostVectors);
-    kConvolve[static_cast<std::size_t>(vectors - 1)](args, group, filters, block);
+    kConvolve<T>[static_cast<std::size_t>(vectors - 1)](args, group, filters, block);
   }
 }
 

@@ -23,16 +23,20 @@ std::int64_t tiles_of(const WinogradShape& shape) {
   return shape.batch * tiles_along(shape.out_height) * tiles_along(shape.out_width);
 }
 
-const WinogradPasses& winograd_passes(std::int64_t block) {
+const WinogradPasses& winograd_passes(std::int64_t block, DType dtype) {
 #if defined(__x86_64__)
-  if (block == 16) {
+  if (block == 16 && dtype == DType::f32) {
     return avx512::kWinogradPasses;
   }
-  if (block == 8) {
+  if (block == 16 && dtype == DType::bf16) {
+    return avx512::kBfloat16WinogradPasses;
+  }
+  if (block == 8 && dtype == DType::f32) {
     return avx2::kWinogradPasses;
   }
 #endif
-  throw InternalError(fmt::format("winograd: no passes for blocks of {} channels", block));
+  throw InternalError(
+      fmt::format("winograd: no passes for blocks of {} channels in {}", block, name_of(dtype)));
 }
 
 }  // namespace bench::cpu

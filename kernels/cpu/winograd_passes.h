@@ -58,7 +58,7 @@ struct WinogradFilterBlocks {
   WinogradFilters order = WinogradFilters::forward;
   std::int64_t in_blocks = 0;
   std::int64_t out_blocks = 0;
-  const float* data = nullptr;
+  const void* data = nullptr;
 };
 
 /// Consecutive tiles of winograd_gradient(), and the memory for their transforms.
@@ -98,14 +98,15 @@ struct WinogradPasses {
                         std::int64_t in_block) = nullptr;
 };
 
-/// The passes for blocks of 16 channels, which need AVX-512F, or of 8, which need AVX2 and FMA.
-/// Throws InternalError for other blocks, and on other processors than x86-64.
-const WinogradPasses& winograd_passes(std::int64_t block);
+/// The passes for blocks of 16 channels, which need AVX-512F, or of 8 in f32, which need AVX2 and
+/// FMA. Throws InternalError for other blocks and types, and on other processors than x86-64.
+const WinogradPasses& winograd_passes(std::int64_t block, DType dtype);
 
 #if defined(__x86_64__)
 namespace avx512 {
 extern const WinogradPasses kWinogradPasses;
-}
+extern const WinogradPasses kBfloat16WinogradPasses;
+}  // namespace avx512
 namespace avx2 {
 extern const WinogradPasses kWinogradPasses;
 }

@@ -71,8 +71,11 @@ LayoutTable::Key LayoutTable::key(const std::string& token, const TensorType& ty
   return {token, to_string(type.shape), type.dtype};
 }
 
-cpu::WinogradFilterShape winograd_filter_shape(int block, const Shape& filters) {
-  return {.block = block, .in_blocks = filters[1] / block, .out_blocks = filters[0] / block};
+cpu::WinogradFilterShape winograd_filter_shape(int block, const TensorType& filters) {
+  return {.dtype = filters.dtype,
+          .block = block,
+          .in_blocks = filters.shape[1] / block,
+          .out_blocks = filters.shape[0] / block};
 }
 
 Layout LayoutTable::blocked(int block) { return Layout(fmt::format("nChw{}c", block)); }
@@ -101,7 +104,7 @@ std::size_t LayoutTable::bytes(const TensorType& type, const Layout& layout) con
   for (const int block : {8, 16}) {
     if (layout == winograd_filters(block)) {
       return plain + sizeof(float) * static_cast<std::size_t>(cpu::winograd_filter_floats(
-                                         winograd_filter_shape(block, type.shape)));
+                                         winograd_filter_shape(block, type)));
     }
   }
   return plain;

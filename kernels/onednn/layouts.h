@@ -39,6 +39,6 @@ class LayoutTable {
 };
 
 /// The blocks of a 3x3 convolution's filters, which both channel counts fill.
-cpu::WinogradFilterShape winograd_filter_shape(int block, const Shape& filters);
+cpu::WinogradFilterShape winograd_filter_shape(int block, const TensorType& filters);
 
 }  // namespace bench::onednn

@@ -173,7 +173,7 @@ class OnednnBackend final : public Backend {
                                   {{DNNL_ARG_FROM, source, Argument::From::input, 0},
                                    {DNNL_ARG_TO, target, Argument::From::output, 0}})();
     return to.layout == LayoutTable::winograd_filters(context_.block)
-               ? with_winograd_transforms(context_, std::move(reorder), to.type.shape)
+               ? with_winograd_transforms(context_, std::move(reorder), to.type)
                : std::move(reorder);
   }
 

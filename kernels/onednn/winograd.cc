@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "kernels/cpu/element.h"
 #include "kernels/cpu/winograd.h"
 #include "kernels/cpu/winograd_gradient.h"
 #include "kernels/onednn/filter_gradient.h"
@@ -29,18 +30,44 @@ const char* implementation(const Context& context) {
 using Square = std::array<std::int64_t, 2>;
 using Tag = dnnl::memory::format_tag;
 
+/// With AMX, oneDNN multiplies bf16 in its tiles, which is faster.
+bool has_instructions(const Context& context, DType dtype) {
+  if (dtype == DType::bf16) {
+    return is_wide(context) && has_isa(dnnl::cpu_isa::avx512_core) &&
+           !has_isa(dnnl::cpu_isa::avx512_core_amx);
+  }
+  return dtype == DType::f32 &&
+         has_isa(is_wide(context) ? dnnl::cpu_isa::avx512_core : dnnl::cpu_isa::avx2);
+}
+
+/// The speed of oneDNN's kernels relative to f32. In bf16 it was at most 1.9 on Zen 4, 0.5 on
+/// Emerald Rapids without AMX, and 0.2 there without bf16 instructions.
+double speed_of_onednn(DType dtype) {
+  constexpr double kWithoutGain = 0.5;
+  constexpr double kWithGain = 1.8;
+  if (dtype != DType::bf16) {
+    return 1;
+  }
+#if defined(__x86_64__)
+  if (!has_isa(dnnl::cpu_isa::avx512_core_bf16) || __builtin_cpu_is("intel") != 0) {
+    return kWithoutGain;
+  }
+#endif
+  return kWithGain;
+}
+
 bool fits(const Context& context, const Window& window, std::int64_t groups, const Shape& w,
           DType dtype, DataFormat format) {
-  return context.winograd && format == DataFormat::automatic && dtype == DType::f32 &&
-         has_isa(is_wide(context) ? dnnl::cpu_isa::avx512_core : dnnl::cpu_isa::avx2) &&
+  return context.winograd && format == DataFormat::automatic && has_instructions(context, dtype) &&
          groups == 1 && w[0] % context.block == 0 && w[1] % context.block == 0 &&
          window.kernel == Square{3, 3} && window.stride == Square{1, 1} &&
          window.dilation == Square{1, 1};
 }
 
-cpu::WinogradShape shape_of(const Context& context, const Shape& x, const Shape& y,
+cpu::WinogradShape shape_of(const Context& context, DType dtype, const Shape& x, const Shape& y,
                             const Square& pad_before) {
-  return {.block = context.block,
+  return {.dtype = dtype,
+          .block = context.block,
           .batch = x[0],
           .in_blocks = x[1] / context.block,
           .height = x[2],
@@ -52,14 +79,13 @@ cpu::WinogradShape shape_of(const Context& context, const Shape& x, const Shape&
           .pad_left = pad_before[1]};
 }
 
-Layout filter_layout(Context& context, const Shape& w, Tag tag) {
-  return context.layouts.remember({.dtype = DType::f32, .shape = w},
-                                  {dims(w), data_type(DType::f32), tag});
+Layout filter_layout(Context& context, const TensorType& w, Tag tag) {
+  return context.layouts.remember(w, {dims(w.shape), data_type(w.dtype), tag});
 }
-Layout forward_filters(Context& context, const Shape& w) {
+Layout forward_filters(Context& context, const TensorType& w) {
   return filter_layout(context, w, is_wide(context) ? Tag::OIhw16i16o : Tag::OIhw8i8o);
 }
-Layout backward_filters(Context& context, const Shape& w) {
+Layout backward_filters(Context& context, const TensorType& w) {
   return filter_layout(context, w, is_wide(context) ? Tag::OIhw16o16i : Tag::OIhw8o8i);
 }
 
@@ -79,33 +105,39 @@ Candidate candidate_of(Context& context, const cpu::WinogradPlan& plan, const La
   candidate.outputs = {blocked};
   candidate.workspace_bytes = plan.workspace_bytes;
   candidate.multiply_adds = plan.multiply_adds;
-  candidate.seconds =
-      kWinogradFactor * compute_seconds(context, plan.cost, candidate.implementation, blocked);
+  candidate.seconds = kWinogradFactor * speed_of_onednn(plan.shape.dtype) *
+                      compute_seconds(context, plan.cost, candidate.implementation, blocked);
   return candidate;
+}
+
+/// The transformed filters, which follow the plain ones.
+float* transformed_in(void* filters, std::size_t plain_bytes) {
+  return reinterpret_cast<float*>(static_cast<std::byte*>(filters) + plain_bytes);
 }
 
 /// See with_winograd_transforms().
 class TransformingReorder final : public Kernel {
  public:
-  TransformingReorder(const Context& context, std::unique_ptr<Kernel> reorder, const Shape& filters)
+  TransformingReorder(const Context& context, std::unique_ptr<Kernel> reorder,
+                      const TensorType& filters)
       : team_(context.team),
         reorder_(std::move(reorder)),
         shape_(winograd_filter_shape(context.block, filters)),
-        elements_(filters.elements()) {}
+        plain_bytes_(cpu::bytes_of(filters.shape.elements(), filters.dtype)) {}
 
   void launch(Stream& stream, std::span<const TensorView> inputs,
               std::span<const TensorView> outputs, void* workspace) override {
     reorder_->launch(stream, inputs, outputs, workspace);
     stream.synchronize();
-    auto* const blocks = outputs[0].as<float>();
-    cpu::transform_winograd_filters(team_, shape_, blocks, blocks + elements_);
+    auto* const blocks = outputs[0].as<std::byte>();
+    cpu::transform_winograd_filters(team_, shape_, blocks, transformed_in(blocks, plain_bytes_));
   }
 
  private:
   cpu::ThreadTeam& team_;
   std::unique_ptr<Kernel> reorder_;
   cpu::WinogradFilterShape shape_;
-  std::int64_t elements_;
+  std::size_t plain_bytes_;
 };
 
 }  // namespace
@@ -114,17 +146,16 @@ std::optional<Candidate> winograd_forward(Context& context, const Graph& graph, 
                                           DataFormat format) {
   const auto& attributes = node.attributes.as<Conv2dAttributes>();
   const Epilogue& epilogue = attributes.epilogue;
-  const Shape& w = graph.shape(node.inputs[1]);
+  const TensorType& w = graph.type(node.inputs[1]);
   const bool limits = epilogue.activation == ActivationKind::none ||
                       epilogue.activation == ActivationKind::relu ||
                       epilogue.activation == ActivationKind::relu6;
-  if (!limits || !fits(context, attributes.window, attributes.groups, w,
-                       graph.type(node.inputs[0]).dtype, format)) {
+  if (!limits || !fits(context, attributes.window, attributes.groups, w.shape, w.dtype, format)) {
     return std::nullopt;
   }
   const bool constant = is_constant(graph, node.inputs[1]);
   const cpu::WinogradPlan plan = cpu::plan_winograd(
-      shape_of(context, graph.shape(node.inputs[0]), graph.shape(node.outputs[0]),
+      shape_of(context, w.dtype, graph.shape(node.inputs[0]), graph.shape(node.outputs[0]),
                attributes.window.pad_before),
       constant ? cpu::WinogradFilters::transformed : cpu::WinogradFilters::forward,
       context.team.size());
@@ -147,15 +178,15 @@ std::optional<Candidate> winograd_forward(Context& context, const Graph& graph, 
   if (epilogue.activation == ActivationKind::relu6) {
     args.upper = 6;
   }
-  const std::int64_t skipped = constant ? w.elements() : 0;
+  const std::size_t skipped = constant ? cpu::bytes_of(w.shape.elements(), w.dtype) : 0;
   candidate.make =
       make_vector_kernel(context, [args, bias, residual, skipped](const Launch& launch) {
         cpu::Winograd bound = args;
-        bound.x = launch.floats_in(0);
-        bound.filters = launch.floats_in(1) + skipped;
+        bound.x = launch.in(0);
+        bound.filters = static_cast<const std::byte*>(launch.in(1)) + skipped;
         bound.bias = launch.floats_in(bias);
-        bound.residual = launch.floats_in(residual);
-        bound.y = launch.floats_out(0);
+        bound.residual = launch.in(residual);
+        bound.y = launch.out(0);
         bound.workspace = launch.workspace;
         cpu::winograd(launch.team, bound);
       });
@@ -165,22 +196,22 @@ std::optional<Candidate> winograd_forward(Context& context, const Graph& graph, 
 std::optional<Candidate> winograd_backward_data(Context& context, const Graph& graph,
                                                 const Node& node, DataFormat format) {
   const auto& attributes = node.attributes.as<Conv2dBackwardDataAttributes>();
-  const Shape& w = graph.shape(node.inputs[1]);
-  if (!fits(context, attributes.window, attributes.groups, w, graph.type(node.inputs[0]).dtype,
-            format)) {
+  const TensorType& w = graph.type(node.inputs[1]);
+  if (!fits(context, attributes.window, attributes.groups, w.shape, w.dtype, format)) {
     return std::nullopt;
   }
   // The data gradient is the convolution of dy with the rotated filters.
   const auto& pad = attributes.window.pad_before;
-  const cpu::WinogradPlan plan = cpu::plan_winograd(
-      shape_of(context, graph.shape(node.inputs[0]), attributes.input, {2 - pad[0], 2 - pad[1]}),
-      cpu::WinogradFilters::backward_data, context.team.size());
+  const cpu::WinogradPlan plan =
+      cpu::plan_winograd(shape_of(context, w.dtype, graph.shape(node.inputs[0]), attributes.input,
+                                  {2 - pad[0], 2 - pad[1]}),
+                         cpu::WinogradFilters::backward_data, context.team.size());
   Candidate candidate = candidate_of(context, plan, backward_filters(context, w));
   candidate.make = make_vector_kernel(context, [plan](const Launch& launch) {
     cpu::winograd(launch.team, {.plan = plan,
-                                .x = launch.floats_in(0),
-                                .filters = launch.floats_in(1),
-                                .y = launch.floats_out(0),
+                                .x = launch.in(0),
+                                .filters = launch.in(1),
+                                .y = launch.out(0),
                                 .workspace = launch.workspace});
   });
   return candidate;
@@ -196,17 +227,18 @@ std::optional<Candidate> winograd_backward_weights(Context& context, const Graph
     return std::nullopt;
   }
   const cpu::WinogradGradientPlan plan = cpu::plan_winograd_gradient(
-      shape_of(context, graph.shape(node.inputs[1]), y, attributes.window.pad_before),
+      shape_of(context, dtype, graph.shape(node.inputs[1]), y, attributes.window.pad_before),
       context.team.size());
   const Layout blocked = LayoutTable::blocked(context.block);
   Candidate candidate;
   candidate.implementation = implementation(context);
   candidate.inputs = {blocked, blocked};
-  candidate.outputs = {forward_filters(context, w)};
+  candidate.outputs = {forward_filters(context, {.dtype = DType::f32, .shape = w})};
   candidate.workspace_bytes = plan.workspace_bytes;
   candidate.multiply_adds = plan.multiply_adds;
-  candidate.seconds = kGradientFactor * compute_seconds(context, plan.multiply_adds + plan.overhead,
-                                                        candidate.implementation, blocked);
+  candidate.seconds = kGradientFactor * speed_of_onednn(dtype) *
+                      compute_seconds(context, plan.multiply_adds + plan.overhead,
+                                      candidate.implementation, blocked);
   const cpu::ChannelView dy = channel_view(context, y, blocked);
   if (attributes.bias) {
     add_bias_gradient(context, dy, dtype, candidate);
@@ -214,8 +246,8 @@ std::optional<Candidate> winograd_backward_weights(Context& context, const Graph
   candidate.make =
       make_vector_kernel(context, [plan, dy, dtype, bias = attributes.bias](const Launch& launch) {
         cpu::winograd_gradient(launch.team, {.plan = plan,
-                                             .x = launch.floats_in(1),
-                                             .dy = launch.floats_in(0),
+                                             .x = launch.in(1),
+                                             .dy = launch.in(0),
                                              .dw = launch.floats_out(0),
                                              .workspace = launch.workspace});
         if (bias) {
@@ -226,7 +258,7 @@ std::optional<Candidate> winograd_backward_weights(Context& context, const Graph
 }
 
 std::unique_ptr<Kernel> with_winograd_transforms(Context& context, std::unique_ptr<Kernel> reorder,
-                                                 const Shape& filters) {
+                                                 const TensorType& filters) {
   return std::make_unique<TransformingReorder>(context, std::move(reorder), filters);
 }
 

@@ -8,8 +8,9 @@
 namespace bench::onednn {
 
 /// Our Winograd kernels (kernels/cpu/winograd.h) as candidates of a convolution and its gradients.
-/// Empty if they cannot run the node: they need f32, AVX2, 3x3 filters with stride 1, and whole
-/// blocks of channels. Filters that the graph does not change are held with their transforms.
+/// Empty if they cannot run the node: they need 3x3 filters with stride 1 and whole blocks of
+/// channels. In f32 they need AVX2, and in bf16 AVX-512 without AMX. Filters that the graph does
+/// not change are held with their transforms.
 std::optional<Candidate> winograd_forward(Context& context, const Graph& graph, const Node& node,
                                           DataFormat format);
 std::optional<Candidate> winograd_backward_data(Context& context, const Graph& graph,
@@ -20,6 +21,6 @@ std::optional<Candidate> winograd_backward_weights(Context& context, const Graph
 /// A kernel that writes filters in LayoutTable::winograd_filters(context.block). `reorder` writes
 /// the part before the transforms.
 std::unique_ptr<Kernel> with_winograd_transforms(Context& context, std::unique_ptr<Kernel> reorder,
-                                                 const Shape& filters);
+                                                 const TensorType& filters);
 
 }  // namespace bench::onednn

@@ -20,6 +20,21 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def infer_batch_of_reshapes(path: Path, batch: int) -> None:
+    """Replaces the batch size in target shapes by -1, so that a peer can run the file on a part of the batch."""
+    import onnx
+    from onnx import numpy_helper
+    model = onnx.load(path)
+    shapes = {node.input[1] for node in model.graph.node if node.op_type == "Reshape"}
+    for tensor in model.graph.initializer:
+        values = numpy_helper.to_array(tensor)
+        if tensor.name in shapes and values.size and values[0] == batch and (values > 0).all():
+            free = values.copy()
+            free[0] = -1
+            tensor.CopyFrom(numpy_helper.from_array(free, tensor.name))
+    onnx.save(model, path)
+
+
 def export(options: argparse.Namespace) -> None:
     import torch
     from peerlib import torch_models
@@ -34,6 +49,7 @@ def export(options: argparse.Namespace) -> None:
     part = options.output.with_name(f"{options.output.stem}.part.onnx")
     torch.onnx.export(network.module, (images,), part, dynamo=True, external_data=False,
                       input_names=["images"], output_names=["logits"])
+    infer_batch_of_reshapes(part, options.batch)
     os.replace(part, options.output)
 
 

@@ -1,52 +1,22 @@
-#include "kernels/cpu/winograd.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "kernels/cpu/cpu_isa.h"
-#include "kernels/cpu/test/kernel_test.h"
-#include "kernels/cpu/winograd_gradient.h"
+#include "kernels/cpu/test/winograd_case.h"
 
 namespace bench::cpu {
 namespace {
 
-struct Case {
-  WinogradShape shape;
-  WinogradFilters order = WinogradFilters::forward;
-  bool bias = false;
-  bool residual = false;
-  std::optional<float> lower = {};
-  std::optional<float> upper = {};
-};
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-/// The elements of a 3x3 filter between blocks of channels.
-std::int64_t floats_of_block(const WinogradShape& s) { return s.block * s.block; }
-
-std::int64_t floats_of_x(const WinogradShape& s) {
-  return s.batch * s.in_blocks * s.height * s.width * s.block;
-}
-std::int64_t floats_of_y(const WinogradShape& s) {
-  return s.batch * s.out_blocks * s.out_height * s.out_width * s.block;
-}
-std::int64_t floats_of_filters(const WinogradShape& s) {
-  return s.in_blocks * s.out_blocks * 9 * floats_of_block(s);
-}
-
-/// The inputs of a case.
-struct Inputs {
-  explicit Inputs(const WinogradShape& shape)
-      : x(test::random_floats(floats_of_x(shape), 1)),
-        filters(test::random_floats(floats_of_filters(shape), 2)),
-        bias(test::random_floats(shape.out_blocks * shape.block, 3)),
-        residual(test::random_floats(floats_of_y(shape), 4)) {}
-  std::vector<float> x;
-  std::vector<float> filters;
-  std::vector<float> bias;
-  std::vector<float> residual;
-};
+using test::at;
+using test::computed;
+using test::computed_gradient;
+using test::floats_of_block;
+using test::floats_of_filters;
+using test::floats_of_y;
+using test::has_vectors;
+using test::square;
+using Case = test::WinogradCase;
+using Inputs = test::WinogradInputs;
 
 double filter_of(const Case& c, const Inputs& inputs, std::int64_t out, std::int64_t in,
                  std::int64_t tap) {
@@ -87,32 +57,6 @@ std::vector<double> expected(const Case& c, const Inputs& inputs) {
     result[at(i)] = c.upper ? std::min(sum, static_cast<double>(*c.upper)) : sum;
   }
   return result;
-}
-
-std::vector<float> computed(ThreadTeam& team, const Case& c, const Inputs& inputs) {
-  const WinogradPlan plan = plan_winograd(c.shape, c.order, team.size());
-  const test::GuardedFloats x(inputs.x), filters(inputs.filters), bias(inputs.bias),
-      residual(inputs.residual), y(floats_of_y(c.shape));
-  const test::GuardedMemory workspace(plan.workspace_bytes);
-  winograd(team, {.plan = plan,
-                  .x = x.data(),
-                  .filters = filters.data(),
-                  .bias = c.bias ? bias.data() : nullptr,
-                  .residual = c.residual ? residual.data() : nullptr,
-                  .lower = c.lower,
-                  .upper = c.upper,
-                  .y = y.data(),
-                  .workspace = workspace.data()});
-  EXPECT_TRUE(x.intact() && filters.intact() && bias.intact() && residual.intact());
-  EXPECT_TRUE(y.intact() && workspace.intact());
-  return y.values();
-}
-
-/// True if the processor has the vectors of such a block.
-bool has_vectors(std::int64_t block) {
-  const auto processor = this_processor();
-  const std::string isa = processor ? richest_isa(*processor) : "";
-  return block == 16 ? isa.find("AVX512") != std::string::npos : !isa.empty();
 }
 
 /// The tests run for each size of blocks. With AVX2 only, those of blocks of 16 are skipped.
@@ -190,22 +134,9 @@ std::vector<double> expected_gradient(const WinogradShape& s, const Inputs& inpu
 
 void expect_gradient(const WinogradShape& shape, std::int64_t chunk) {
   const Inputs inputs(shape);
-  const auto compute = [&](ThreadTeam& team) {
-    WinogradGradientPlan plan = plan_winograd_gradient(shape, team.size());
-    EXPECT_LE(chunk, plan.chunk);
-    plan.chunk = chunk;
-    const test::GuardedFloats x(inputs.x), dy(inputs.residual), dw(floats_of_filters(shape));
-    const test::GuardedMemory workspace(plan.workspace_bytes);
-    winograd_gradient(team, {.plan = plan,
-                             .x = x.data(),
-                             .dy = dy.data(),
-                             .dw = dw.data(),
-                             .workspace = workspace.data()});
-    EXPECT_TRUE(x.intact() && dy.intact() && dw.intact() && workspace.intact());
-    return dw.values();
-  };
   expect_near(expected_gradient(shape, inputs),
-              tolerance_of(shape.batch * shape.out_height * shape.out_width), compute);
+              tolerance_of(shape.batch * shape.out_height * shape.out_width),
+              [&](ThreadTeam& team) { return computed_gradient(team, shape, inputs, chunk); });
 }
 
 TEST_P(WinogradFilterGradient, AddsTheTilesOfOneChunk) {
@@ -345,21 +276,6 @@ TEST_P(WinogradConvolution, KeepsNaNAndOverwritesItsResidual) {
       EXPECT_GE(y[i], 0);
     }
   }
-}
-
-/// Square images, and as many outputs as inputs.
-WinogradShape square(std::int64_t block, std::int64_t batch, std::int64_t in_blocks,
-                     std::int64_t side, std::int64_t out_blocks) {
-  return {.block = block,
-          .batch = batch,
-          .in_blocks = in_blocks,
-          .height = side,
-          .width = side,
-          .out_blocks = out_blocks,
-          .out_height = side,
-          .out_width = side,
-          .pad_top = 1,
-          .pad_left = 1};
 }
 
 /// 16 tiles of 10 blocks of output channels, which are divided into groups: of 4, 4 and 2, or of 2.
