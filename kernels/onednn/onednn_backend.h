@@ -16,7 +16,8 @@ struct OnednnOptions {
   bool pin = true;
   /// An upper bound for the instruction set, as ONEDNN_MAX_CPU_ISA takes it; unset: oneDNN's own.
   std::optional<std::string> max_isa = {};
-  /// Offers Winograd's algorithm for 3x3 convolutions in f32, if the processor has AVX2.
+  /// Offers Winograd's algorithm for 3x3 convolutions: in f32 with AVX2, and in bf16 with AVX-512
+  /// but without AMX.
   bool winograd = true;
 };
 
