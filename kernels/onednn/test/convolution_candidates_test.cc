@@ -73,6 +73,7 @@ std::vector<std::string> filter_gradients(const Convolution& c, DataFormat forma
 
 constexpr const char* kBlocked = "filter_gradient:";
 constexpr const char* kDepthwise = "depthwise_gradient:";
+constexpr const char* kWinograd = "winograd_4x4:";
 
 TEST(BlockedFilterGradient, IsOfferedWhereTheProcessorHasTheInstructions) {
   EXPECT_EQ(any_begins_with(filter_gradients({}, DataFormat::automatic, DType::f32), kBlocked),
@@ -91,6 +92,56 @@ TEST(BlockedFilterGradient, IsNotOfferedForOtherFiltersAndFormats) {
   EXPECT_FALSE(is_offered({.dilation = 2}, DataFormat::automatic));
   EXPECT_FALSE(is_offered({.groups = 2}, DataFormat::automatic));
   EXPECT_FALSE(is_offered({.channels = 24}, DataFormat::automatic));
+}
+
+bool has_winograd(DType dtype) {
+  return dtype == DType::bf16
+             ? has_isa(dnnl::cpu_isa::avx512_core) && !has_isa(dnnl::cpu_isa::avx512_core_amx)
+             : has_isa(dnnl::cpu_isa::avx2);
+}
+
+TEST(Winograd, IsOfferedWhereTheProcessorHasTheInstructions) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    for (const auto& names : {convolutions({}, DataFormat::automatic, dtype),
+                              filter_gradients({}, DataFormat::automatic, dtype)}) {
+      EXPECT_EQ(any_begins_with(names, kWinograd), has_winograd(dtype)) << name_of(dtype);
+    }
+  }
+}
+
+TEST(Winograd, IsNotOfferedForOtherFiltersTypesAndFormats) {
+  const auto is_offered = [](const Convolution& c, DataFormat format, DType dtype = DType::f32) {
+    return any_begins_with(convolutions(c, format, dtype), kWinograd);
+  };
+  EXPECT_FALSE(is_offered({}, DataFormat::nchw));
+  EXPECT_FALSE(is_offered({}, DataFormat::nhwc));
+  EXPECT_FALSE(is_offered({}, DataFormat::automatic, DType::f16));
+  EXPECT_FALSE(is_offered({.kernel = 5}, DataFormat::automatic));
+  EXPECT_FALSE(is_offered({.dilation = 2}, DataFormat::automatic));
+  EXPECT_FALSE(is_offered({.groups = 2}, DataFormat::automatic));
+  EXPECT_FALSE(is_offered({.channels = 20}, DataFormat::automatic));
+}
+
+TEST(Winograd, HoldsConstantFiltersWithTheirTransforms) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    if (!has_winograd(dtype)) {
+      continue;
+    }
+    const TensorType filters{.dtype = dtype, .shape = {32, 64, 3, 3}};
+    Graph graph;
+    const ValueId x = graph.add_input("x", {.dtype = dtype, .shape = {2, 64, 12, 12}});
+    const ValueId w = graph.add_variable("w", filters, VariableRole::weight);
+    graph.add_node(kConv2d, "convolution", Conv2dAttributes{.window = window_of({})}, {x, w});
+    const auto backend = make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}});
+    std::size_t bytes = 0;
+    for (const Candidate& candidate :
+         backend->candidates(graph, graph.nodes().front(), DataFormat::automatic)) {
+      if (candidate.implementation.starts_with(kWinograd)) {
+        bytes = backend->bytes(filters, candidate.inputs[1]);
+      }
+    }
+    EXPECT_EQ(bytes, 32 * 64 * (9 * size_of(dtype) + 36 * sizeof(float))) << name_of(dtype);
+  }
 }
 
 TEST(DepthwiseFilterGradient, IsOfferedForLargeFilters) {
