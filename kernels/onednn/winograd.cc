@@ -40,8 +40,8 @@ bool has_instructions(const Context& context, DType dtype) {
          has_isa(is_wide(context) ? dnnl::cpu_isa::avx512_core : dnnl::cpu_isa::avx2);
 }
 
-/// The speed of oneDNN's kernels relative to f32. In bf16 it was at most 1.9 on Zen 4, 0.5 on
-/// Emerald Rapids without AMX, and 0.2 there without bf16 instructions.
+/// The speed of oneDNN's kernels relative to f32. In bf16 it is about 1.8 on Zen 4, 0.5 on Emerald
+/// Rapids without AMX, and 0.2 there without bf16 instructions.
 double speed_of_onednn(DType dtype) {
   constexpr double kWithoutGain = 0.5;
   constexpr double kWithGain = 1.8;
