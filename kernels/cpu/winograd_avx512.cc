@@ -27,7 +27,6 @@ constexpr int kGradientVectors = 4;
 
 BENCH_TARGET_INLINE Vector load(const float* from) { return _mm512_loadu_ps(from); }
 BENCH_TARGET_INLINE void store(float* to, Vector a) { _mm512_storeu_ps(to, a); }
-
 BENCH_TARGET_INLINE Vector zeros() { return _mm512_setzero_ps(); }
 BENCH_TARGET_INLINE Vector all(float value) { return _mm512_set1_ps(value); }
 BENCH_TARGET_INLINE Vector add(Vector a, Vector b) { return _mm512_add_ps(a, b); }

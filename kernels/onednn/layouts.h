@@ -26,8 +26,8 @@ class LayoutTable {
   Layout remember(const TensorType& type, const dnnl::memory::desc& desc);
 
   static Layout blocked(int block);
-  /// Constant f32 filters of a 3x3 convolution in blocks of 16 or 8 channels (OIhw16i16o), followed
-  /// by their transforms (kernels/cpu/winograd.h).
+  /// Constant filters of a 3x3 convolution, in f32 or bf16, in blocks of 16 or 8 channels
+  /// (OIhw16i16o), followed by their f32 transforms (kernels/cpu/winograd.h).
   static Layout winograd_filters(int block) {
     return Layout(fmt::format("w:ABcd{0}b{0}a+winograd_4x4", block));
   }

@@ -41,7 +41,8 @@ bool has_instructions(const Context& context, DType dtype) {
 }
 
 /// The speed of oneDNN's kernels relative to f32. In bf16 it is about 1.8 on Zen 4, 0.5 on Emerald
-/// Rapids without AMX, and 0.2 there without bf16 instructions.
+/// Rapids without AMX, and 0.2 there without bf16 instructions. Other Intel processors are assumed
+/// to be like Emerald Rapids.
 double speed_of_onednn(DType dtype) {
   constexpr double kWithoutGain = 0.5;
   constexpr double kWithGain = 1.8;

@@ -9,8 +9,8 @@ namespace bench::onednn {
 
 /// Our Winograd kernels (kernels/cpu/winograd.h) as candidates of a convolution and its gradients.
 /// Empty if they cannot run the node: they need 3x3 filters with stride 1 and whole blocks of
-/// channels. In f32 they need AVX2, and in bf16 AVX-512 without AMX. Filters that the graph does
-/// not change are held with their transforms.
+/// channels. In f32 they need AVX2, in bf16 AVX-512. With AMX they are not offered in bf16. Filters
+/// that the graph does not change are held with their transforms.
 std::optional<Candidate> winograd_forward(Context& context, const Graph& graph, const Node& node,
                                           DataFormat format);
 std::optional<Candidate> winograd_backward_data(Context& context, const Graph& graph,

@@ -25,7 +25,9 @@ def infer_batch_of_reshapes(path: Path, batch: int) -> None:
     import onnx
     from onnx import numpy_helper
     model = onnx.load(path)
-    shapes = {node.input[1] for node in model.graph.node if node.op_type == "Reshape"}
+    uses = [(name, node.op_type == "Reshape" and place == 1)
+            for node in model.graph.node for place, name in enumerate(node.input)]
+    shapes = {name for name, is_shape in uses if is_shape} - {name for name, is_shape in uses if not is_shape}
     for tensor in model.graph.initializer:
         values = numpy_helper.to_array(tensor)
         if tensor.name in shapes and values.size and values[0] == batch and (values > 0).all():

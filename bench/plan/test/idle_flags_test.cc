@@ -48,6 +48,7 @@ TEST(IdleFlags, IncludeThoseOfOtherOptimizers) {
 TEST(IdleFlags, IncludeWinogradWhereItCannotRun) {
   EXPECT_THAT(idle({"--nowinograd"}), IsEmpty());
   EXPECT_THAT(idle({"--nowinograd", "--dtype=bf16"}), IsEmpty());
+  EXPECT_THAT(idle({"--nowinograd", "--dtype=f16"}), IsEmpty());
   EXPECT_THAT(idle({"--nowinograd", "--data_format=NHWC"}),
               ElementsAre("--winograd: no effect with --data_format=NHWC"));
   EXPECT_THAT(idle({"--nowinograd", "--dtype=int8", "--forward_only"}),

@@ -15,15 +15,11 @@ using test::square;
 using Case = test::WinogradCase;
 using Inputs = test::WinogradInputs;
 
-std::vector<float> rounded(const std::vector<float>& values) {
-  return test::GuardedTensor(DType::bf16, values).values();
-}
-
 /// Inputs that bf16 can represent.
 Inputs rounded(Inputs inputs) {
-  inputs.x = rounded(inputs.x);
-  inputs.filters = rounded(inputs.filters);
-  inputs.residual = rounded(inputs.residual);
+  for (std::vector<float>* values : {&inputs.x, &inputs.filters, &inputs.residual}) {
+    *values = test::rounded(DType::bf16, *values);
+  }
   return inputs;
 }
 
@@ -44,22 +40,25 @@ class WinogradInBfloat16 : public testing::Test {
 
 TEST_F(WinogradInBfloat16, RoundsTheResultOfF32Once) {
   for (const WinogradFilters order : {WinogradFilters::forward, WinogradFilters::backward_data}) {
-    Case c{.shape = square(16, 3, 2, 9, 5),
-           .order = order,
-           .bias = true,
-           .residual = true,
-           .lower = 0.0F,
-           .upper = 6.0F};
+    const Case c{.shape = square(16, 3, 2, 9, 5),
+                 .order = order,
+                 .bias = true,
+                 .residual = true,
+                 .lower = 0.0F,
+                 .upper = 6.0F};
     Inputs inputs = rounded(Inputs(c.shape));
     inputs.bias[3] = std::numeric_limits<float>::quiet_NaN();
     test::for_teams([&](ThreadTeam& team) {
       SCOPED_TRACE(team.size());
-      const std::vector<float> right = rounded(computed(team, c, inputs));
+      const std::vector<float> right = test::rounded(DType::bf16, computed(team, c, inputs));
       Case half = c;
       half.shape = in_bfloat16(c.shape);
-      const std::vector<float> y = computed(team, half, inputs);
-      for (std::size_t i = 0; i < y.size(); ++i) {
-        ASSERT_TRUE(y[i] == right[i] || (std::isnan(y[i]) && std::isnan(right[i]))) << i;
+      for (const bool in_place : {false, true}) {
+        half.in_place = in_place;
+        const std::vector<float> y = computed(team, half, inputs);
+        for (std::size_t i = 0; i < y.size(); ++i) {
+          ASSERT_TRUE(y[i] == right[i] || (std::isnan(y[i]) && std::isnan(right[i]))) << i;
+        }
       }
     });
   }

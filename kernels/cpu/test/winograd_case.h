@@ -19,13 +19,15 @@ struct WinogradCase {
   WinogradFilters order = WinogradFilters::forward;
   bool bias = false;
   bool residual = false;
+  /// y overwrites the residual.
+  bool in_place = false;
   std::optional<float> lower = {};
   std::optional<float> upper = {};
 };
 
 inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// The elements of a 3x3 filter between blocks of channels.
+/// The elements of one tap of the filters between two blocks of channels.
 inline std::int64_t floats_of_block(const WinogradShape& s) { return s.block * s.block; }
 
 inline std::int64_t floats_of_x(const WinogradShape& s) {
@@ -58,7 +60,8 @@ inline std::vector<float> computed(ThreadTeam& team, const WinogradCase& c,
   const bool transformed = c.order == WinogradFilters::transformed;
   const GuardedFloats bias(inputs.bias);
   const GuardedTensor x(dtype, inputs.x), residual(dtype, inputs.residual),
-      filters(transformed ? DType::f32 : dtype, inputs.filters), y(dtype, floats_of_y(c.shape));
+      filters(transformed ? DType::f32 : dtype, inputs.filters), apart(dtype, floats_of_y(c.shape));
+  const GuardedTensor& y = c.in_place ? residual : apart;
   const GuardedMemory workspace(plan.workspace_bytes);
   winograd(team, {.plan = plan,
                   .x = x.data(),

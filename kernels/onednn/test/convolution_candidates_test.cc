@@ -122,28 +122,6 @@ TEST(Winograd, IsNotOfferedForOtherFiltersTypesAndFormats) {
   EXPECT_FALSE(is_offered({.channels = 20}, DataFormat::automatic));
 }
 
-TEST(Winograd, HoldsConstantFiltersWithTheirTransforms) {
-  for (const DType dtype : {DType::f32, DType::bf16}) {
-    if (!has_winograd(dtype)) {
-      continue;
-    }
-    const TensorType filters{.dtype = dtype, .shape = {32, 64, 3, 3}};
-    Graph graph;
-    const ValueId x = graph.add_input("x", {.dtype = dtype, .shape = {2, 64, 12, 12}});
-    const ValueId w = graph.add_variable("w", filters, VariableRole::weight);
-    graph.add_node(kConv2d, "convolution", Conv2dAttributes{.window = window_of({})}, {x, w});
-    const auto backend = make_onednn_backend({.processors = {0}, .pin = false, .max_isa = {}});
-    std::size_t bytes = 0;
-    for (const Candidate& candidate :
-         backend->candidates(graph, graph.nodes().front(), DataFormat::automatic)) {
-      if (candidate.implementation.starts_with(kWinograd)) {
-        bytes = backend->bytes(filters, candidate.inputs[1]);
-      }
-    }
-    EXPECT_EQ(bytes, 32 * 64 * (9 * size_of(dtype) + 36 * sizeof(float))) << name_of(dtype);
-  }
-}
-
 TEST(DepthwiseFilterGradient, IsOfferedForLargeFilters) {
   const auto is_offered = [](const Convolution& c, DataFormat format) {
     return any_begins_with(filter_gradients(c, format, DType::f32), kDepthwise);
