@@ -98,7 +98,7 @@ TEST(ConstantWinogradFilters, AreHeldWithTheirTransforms) {
     const FilteredImages convolution(dtype, true);
     if (const auto candidate = winograd_of(*backend, convolution.graph)) {
       EXPECT_EQ(backend->bytes(convolution.w, candidate->inputs[1]),
-                32 * 64 * (9 * size_of(dtype) + 36 * sizeof(float)))
+                std::size_t{32} * 64 * (9 * size_of(dtype) + 36 * sizeof(float)))
           << name_of(dtype);
     }
   }
