@@ -414,7 +414,6 @@ void add_measurements(results::Record& record, const RunSettings& settings,
     record.series.top_1.push_back(step.top_1);
     record.series.top_5.push_back(step.top_5);
   }
-  record.workload.warmup = session.warmup_steps;
   add_dataset(record.dataset, measured.input);
   record.input = input_record(settings, session);
   record.load.after = capture_load(files);

@@ -38,6 +38,12 @@ TEST(Measure, TimesTheStepsAndPutsThemIntoTheRecord) {
   EXPECT_THAT(measurement.small.out(), HasSubstr("total images/sec: "));
 }
 
+TEST(Measure, LeavesTheWorkloadAloneIfTheTimeEndsTheWarmUp) {
+  SmallMeasurement measurement({"--num_warmup_batches=5", "--max_seconds=1e-6"});
+  EXPECT_EQ(measurement().session.warmup_steps, 2);
+  EXPECT_EQ(measurement.record().workload.warmup, 5);
+}
+
 TEST(Measure, KeepsWhatWasMeasuredUntilALossThatIsNotFinite) {
   SmallMeasurement measurement({"--init_learning_rate=1e30", "--num_warmup_batches=0"});
   const Measured measured = measurement();
