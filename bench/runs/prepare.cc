@@ -261,7 +261,8 @@ std::unique_ptr<Towers> prepare_towers(Begun& begun, std::span<Device> devices,
   TowerSources sources{.backends = {},
                        .graph =
                            [&](int number) {
-                             return number == 0
+                             // Calibration serves all towers.
+                             return number == 0 || network.quantization
                                         ? network.graph
                                         : build_run_graph(of_tower(settings, number), backend,
                                                           images_at_once(settings));

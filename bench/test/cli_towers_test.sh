@@ -62,6 +62,14 @@ done
 run 0 $towers --num_gpus=2 --forward_only
 says "$out" 'total images/sec'
 
+# All towers use one calibration.
+# shellcheck disable=SC2086
+run 0 $towers --num_gpus=2 --forward_only --dtype=int8 --result_file="$work/int8.json"
+says "$out" '             2 per device'
+[ "$(grep -c '^calibrating int8 with ' "$err")" -eq 1 ] || fail 'not one calibration'
+record_holds "r['workload']['devices'] == 2 and r['workload']['dtype'] == 'int8' and \
+len(r['towers']) == 2 and r['quantization']['images'] == 8" "$work/int8.json"
+
 # Nothing is timed if no algorithm adds.
 # shellcheck disable=SC2086
 run 0 $towers --num_gpus=2 --all_reduce_spec=auto --result_file="$work/untimed.json"

@@ -92,11 +92,20 @@ class VariantsTest(unittest.TestCase):
             for variant in variants.variants_of(side, _WORK):
                 self.assertEqual("+thp" in variant.name, variant.environment == variants.THP)
 
-    def test_openvino_cuts_only_a_batch_that_divides(self):
-        names = [[v.name for v in variants.variants_of("openvino", Work(
-            "resnet50", "infer", "f32", batch, 2, 1, 1, 0))] for batch in (3, 4)]
-        self.assertNotIn("2-streams+thp", names[0])
-        self.assertIn("2-streams+thp", names[1])
+    def test_only_a_batch_that_divides_is_cut(self):
+        for side, name in (("openvino", "2-streams+thp"), ("ours", "2-towers")):
+            names = [[v.name for v in variants.variants_of(side, Work(
+                "resnet50", "infer", "f32", batch, 2, 1, 1, 0))] for batch in (3, 4)]
+            self.assertNotIn(name, names[0])
+            self.assertIn(name, names[1])
+
+    def test_towers_have_a_thread_and_an_equal_part_of_the_batch(self):
+        for dtype, frozen in (("f32", True), ("int8", False)):
+            towers = variants.variants_of("ours", Work("resnet50", "infer", dtype, 32, 4, 1, 1, 0))[-1]
+            self.assertEqual(towers.name, "4-towers")
+            for flag in ("--num_gpus=4", "--batch_size=8", "--num_intra_threads=1"):
+                self.assertIn(flag, towers.flags)
+            self.assertEqual("--freeze_when_forward_only" in towers.flags, frozen)
 
 
 class MeasureTest(unittest.TestCase):

@@ -22,11 +22,23 @@ def _with_allocators(name: str, *flags: str) -> list[Variant]:
     return [Variant(f"{name}+thp", flags, THP), Variant(name, flags)]
 
 
+def _divides(work: Work) -> bool:
+    """Returns whether each thread can have an equal part of the batch."""
+    return work.threads > 1 and work.batch % work.threads == 0
+
+
 def _ours(work: Work) -> list[Variant]:
     plain = Variant("plain")
-    if work.training or work.dtype == "int8":
+    if work.training:
         return [plain]
-    return [Variant("frozen", ("--freeze_when_forward_only",)), plain]
+    # In int8, variables are constants anyway.
+    frozen = () if work.dtype == "int8" else ("--freeze_when_forward_only",)
+    variants = [Variant("frozen", frozen), plain] if frozen else [plain]
+    if _divides(work):
+        variants.append(Variant(f"{work.threads}-towers",
+                                (*frozen, f"--num_gpus={work.threads}", "--num_intra_threads=1",
+                                 f"--batch_size={work.batch // work.threads}")))
+    return variants
 
 
 def _torch_training() -> list[Variant]:
@@ -85,7 +97,7 @@ def _onnxruntime(work: Work) -> list[Variant]:
 
 def _openvino(work: Work) -> list[Variant]:
     variants = [Variant("1-stream"), Variant("1-stream+thp", (), THP)]
-    if work.threads > 1 and work.batch % work.threads == 0:
+    if _divides(work):
         variants.append(Variant(f"{work.threads}-streams+thp", (f"--streams={work.threads}",), THP))
     if work.dtype == "int8":
         variants.append(Variant("1-stream-bf16+thp", ("--rest=bf16",), THP))
