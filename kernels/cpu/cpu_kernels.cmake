@@ -25,6 +25,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/multibox_loss.cc
     cpu/optimizer.cc
     cpu/peak.cc
+    cpu/quantized_pool.cc
     cpu/spatial_mean.cc
     cpu/spatial_pad.cc
     cpu/thread_team.cc
@@ -67,6 +68,7 @@ bench_library(bench_cpu_kernels VECTOR
     cpu/optimizer.h
     cpu/normalized_part.h
     cpu/peak.h
+    cpu/quantized_pool.h
     cpu/spatial_mean.h
     cpu/spatial_pad.h
     cpu/thread_team.h
@@ -99,6 +101,7 @@ bench_test(cpu_kernels_test SEPARATE LONG LABELS quick
     cpu/test/multibox_loss_test.cc
     cpu/test/optimizer_test.cc
     cpu/test/peak_test.cc
+    cpu/test/quantized_pool_test.cc
     cpu/test/thread_team_test.cc
     cpu/test/tile_copy_test.cc
     cpu/test/winograd_bf16_test.cc

@@ -1,8 +1,11 @@
 #include "models/ops/pool.h"
 
 #include "kernels/candidates.h"
+#include "kernels/cpu/quantized_pool.h"
 #include "kernels/onednn/makers.h"
 #include "kernels/onednn/primitive_kernel.h"
+#include "kernels/onednn/vector_kernel.h"
+#include "models/ops/quantized.h"
 
 namespace bench::onednn {
 namespace {
@@ -62,9 +65,36 @@ double seconds(const Context& context, const Pooling& pooling, const char* imple
   return memory_seconds(context, bytes) * (is_reference(implementation) ? 30 : 1);
 }
 
+/// Our kernel for quanta in nhwc.
+Candidate quantized(Context& context, const Graph& graph, const Node& node, algorithm kind) {
+  const TensorType& x = graph.type(node.inputs[0]);
+  const bool is_max = kind == algorithm::pooling_max;
+  const cpu::QuantizedPool pool{.kind = is_max ? cpu::PoolKind::max : cpu::PoolKind::mean,
+                                .dtype = x.dtype,
+                                .window = node.attributes.as<PoolAttributes>().window,
+                                .x_shape = x.shape};
+  Candidate candidate =
+      vector_candidate(context, graph, node, {nhwc()}, {nhwc()}, [pool](const Launch& launch) {
+        cpu::QuantizedPool args = pool;
+        args.x = launch.in(0);
+        args.y = launch.out(0);
+        cpu::quantized_pool(launch.team, args);
+      });
+  candidate.opaque_bytes = {0};
+  if (is_max) {
+    candidate.outputs.emplace_back("no indices");
+    candidate.opaque_bytes.push_back(0);
+  }
+  return candidate;
+}
+
 std::vector<Candidate> forward(Context& context, const Graph& graph, const Node& node,
                                DataFormat format, algorithm kind) {
   const bool has_indices = kind == algorithm::pooling_max && is_read(graph, node.outputs[1]);
+  if (is_quantized(graph.type(node.inputs[0]).dtype) && !has_indices &&
+      cpu::pools_quanta(node.attributes.as<PoolAttributes>().window)) {
+    return {quantized(context, graph, node, kind)};
+  }
   std::vector<Candidate> candidates;
   for (const Pooling& pooling :
        poolings(context, graph, node, node.outputs[0], format, kind,
