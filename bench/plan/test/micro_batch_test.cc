@@ -40,11 +40,19 @@ TEST(MicroBatch, KeepsTheBatchWhole) {
       << "arithmetic limits the network";
 }
 
-/// A device with 40 MiB of caches.
+/// A device of threads with caches.
 class CachingBackend final : public ForwardingBackend {
  public:
-  using ForwardingBackend::ForwardingBackend;
-  [[nodiscard]] MemoryTraits memory_traits() const override { return {.cache_bytes = 40 * kMebi}; }
+  CachingBackend(Backend& inner, std::size_t cache_bytes, int threads)
+      : ForwardingBackend(inner), cache_bytes_(cache_bytes), threads_(threads) {}
+  [[nodiscard]] MemoryTraits memory_traits() const override {
+    return {.cache_bytes = cache_bytes_};
+  }
+  [[nodiscard]] HostThreads host_threads() override { return {.count = threads_, .run = {}}; }
+
+ private:
+  std::size_t cache_bytes_;
+  int threads_;
 };
 
 RunSettings settings_of(std::vector<std::string_view> flags) {
@@ -52,10 +60,11 @@ RunSettings settings_of(std::vector<std::string_view> flags) {
   return resolve_settings(parse(flags));
 }
 
-RunSettings chosen(const std::vector<std::string_view>& flags) {
+RunSettings chosen(const std::vector<std::string_view>& flags, std::size_t cache_bytes = 40 * kMebi,
+                   int threads = 4) {
   RunSettings settings = settings_of(flags);
   const auto reference = make_reference_backend();
-  CachingBackend backend(*reference);
+  CachingBackend backend(*reference, cache_bytes, threads);
   choose_micro_batch(settings, backend);
   return settings;
 }
@@ -73,6 +82,14 @@ TEST(MicroBatch, IsChosenForInferenceOnACpu) {
   EXPECT_EQ(images_at_once(chosen({model, batch, "--device=reference"})), 32);
   EXPECT_EQ(images_at_once(chosen({model, batch, "--device=cpu", "--dump_tensors=x"})), 32);
   EXPECT_EQ(images_at_once(chosen({model, batch, "--device=cpu", "--micro_batch=16"})), 16);
+}
+
+TEST(MicroBatch, TrustsOnly16MebibytesOfCachePerThread) {
+  const std::vector<std::string_view> flags{"--model=mobilenet_v2", "--batch_size=32",
+                                            "--device=cpu"};
+  EXPECT_EQ(images_at_once(chosen(flags, 260 * kMebi, 2)),
+            images_at_once(chosen(flags, 32 * kMebi, 2)));
+  EXPECT_EQ(images_at_once(chosen(flags, 260 * kMebi, 2)), 2);
 }
 
 TEST(MicroBatch, IsThatOfTheChoicesFile) {
