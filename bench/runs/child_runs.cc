@@ -90,8 +90,7 @@ int wait_for(pid_t child, const InterruptGuard& interrupt) {
 void warn_of_signal(std::ostream& err, int signal) {
   const char* const name = ::sigabbrev_np(signal);
   err << stderr_line::warning << "the run was ended by "
-      << (name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name))
-      << " and left no record";
+      << (name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name));
   if (signal == SIGKILL) {
     err << "; if nobody sent the signal, the system probably ran out of memory (see dmesg)";
   }

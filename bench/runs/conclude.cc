@@ -280,18 +280,23 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   }
   attempt.at([&] {
     host.phases.stop_if_asked("after the last step");
-    file.write_for_now(results::Status::kOk, false, ended);
+    // The program may be killed before it has checked the network.
+    const auto keep_measurements = [&] {
+      file.write_for_now(results::Status::kAborted, false,
+                         "the process ended before the check of the network");
+    };
+    keep_measurements();
     if (prepared.evaluator != nullptr) {
       prepared.evaluator->finish(*prepared.towers, session.global_steps());
       add_training(prepared, file.record());
       host.phases.stop_if_asked("during the last evaluation");
     }
     // Write the measurements before ceiling and check, whose memory was not planned.
-    file.write_for_now(results::Status::kOk, false, ended);
+    keep_measurements();
     if (!session.steps.empty()) {
       show_kernels(settings, prepared, session, host, file.record());
     }
-    file.write_for_now(results::Status::kOk, false, ended);
+    keep_measurements();
     if (settings.outputs.diagnose_input && !session.steps.empty()) {
       diagnose(settings, prepared, host);
     }

@@ -127,7 +127,7 @@ kill -KILL "$child"
 wait "$pid"
 status=$?
 [ "$status" -eq 137 ] || fail "exit status $status, not 137"
-says "$err" 'warning: the run was ended by SIGKILL and left no record; if nobody sent the signal, the system probably ran out of memory'
+says "$err" 'warning: the run was ended by SIGKILL; if nobody sent the signal, the system probably ran out of memory'
 
 # The run of repeats that are killed ends too.
 for signal in QUIT KILL; do

@@ -126,12 +126,29 @@ void hold_against_each_other(ComparisonRow& row, const Side& base, const Side& o
   row.shift = stats::hodges_lehmann(from, to, options.alpha);
 }
 
+/// The pairs of which both runs have the workload and the metric. Partners have the same place in
+/// `base` and `other`.
+MatchedWorkload whole_pairs(const MatchedWorkload& work, const std::string& metric,
+                            const std::vector<StoredRun>& base,
+                            const std::vector<StoredRun>& other) {
+  MatchedWorkload pairs{.workload = work.workload};
+  for (const StoredRun* run : work.base) {
+    const StoredRun* const partner = &other[static_cast<std::size_t>(run - base.data())];
+    const bool same_work =
+        std::find(work.other.begin(), work.other.end(), partner) != work.other.end();
+    if (same_work && run->metrics.contains(metric) && partner->metrics.contains(metric)) {
+      pairs.base.push_back(run);
+      pairs.other.push_back(partner);
+    }
+  }
+  return pairs;
+}
+
 std::optional<ComparisonRow> row_of(const MatchedWorkload& work, const std::string& metric,
                                     const CompareOptions& options) {
   const Side base = side_of(work.base, metric);
   const Side other = side_of(work.other, metric);
   if (base.values.empty() || other.values.empty()) return std::nullopt;
-  if (options.paired && base.values.size() != other.values.size()) return std::nullopt;
   ComparisonRow row;
   row.workload = work.workload;
   if (!options.by.empty()) row.group = fields_text(*work.base.front(), options.by);
@@ -369,6 +386,7 @@ Comparison compare(const ComparedSide& base, const ComparedSide& other,
   comparison.options.paired = options.paired && ours.size() == base.runs.size() &&
                               theirs.size() == other.runs.size() && ours.size() == theirs.size();
   const Matching matching = match_workloads(ours, theirs, options.ignored);
+  comparison.only_base = matching.only_base;
   comparison.notes.insert(comparison.notes.end(), matching.unmatched.begin(),
                           matching.unmatched.end());
   std::vector<const StoredRun*> compared_base;
@@ -377,11 +395,19 @@ Comparison compare(const ComparedSide& base, const ComparedSide& other,
     compared_base.insert(compared_base.end(), work.base.begin(), work.base.end());
     compared_other.insert(compared_other.end(), work.other.begin(), work.other.end());
     for (const std::string& metric : metrics_of(work, options)) {
-      if (auto row = row_of(work, metric, comparison.options)) {
+      const bool paired = comparison.options.paired;
+      const MatchedWorkload shown = paired ? whole_pairs(work, metric, ours, theirs) : work;
+      if (auto row = row_of(shown, metric, comparison.options)) {
         comparison.rows.push_back(std::move(*row));
       } else {
-        comparison.notes.push_back(fmt::format(
-            "{}: omitted {}, because one side lacks values of it", work.workload, metric));
+        comparison.notes.push_back(fmt::format("{}: omitted {}, because {} lacks values of it",
+                                               work.workload, metric,
+                                               paired ? "a run of each pair" : "one side"));
+      }
+      const std::size_t most = std::max(work.base.size(), work.other.size());
+      if (!shown.base.empty() && paired && shown.base.size() < most) {
+        comparison.notes.push_back(fmt::format("{}: {} of {} pairs have values of {} on both sides",
+                                               work.workload, shown.base.size(), most, metric));
       }
     }
     add_exact(comparison, work);
@@ -425,6 +451,7 @@ int exit_status(std::span<const Comparison> comparisons, bool strict) {
   constexpr int kInconclusive = 4;
   bool open = false;
   for (const Comparison& comparison : comparisons) {
+    open = open || !comparison.only_base.empty();
     for (const ComparisonRow& row : comparison.rows) {
       if (row.verdict == ChangeVerdict::kRegressed) return 1;
       open = open || is_undecided(row);

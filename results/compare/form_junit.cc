@@ -35,22 +35,33 @@ void write_case(std::ostream& out, const ComparisonRow& row, const Comparison& c
   out << "      <system-out>" << text << "</system-out>\n    </testcase>\n";
 }
 
+/// A workload without a good run on the other side.
+void write_absent(std::ostream& out, const std::string& workload, const Comparison& comparison) {
+  out << "    <testcase classname=\"" << html_text(class_name(workload))
+      << "\" name=\"runs\">\n      <skipped message=\""
+      << html_text(fmt::format("{} has no successful run", comparison.other_name))
+      << "\"/>\n    </testcase>\n";
+}
+
 }  // namespace
 
 void print_junit(std::ostream& out, std::span<const Comparison> comparisons) {
   out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
   for (const Comparison& comparison : comparisons) {
     std::size_t failures = 0;
-    std::size_t skipped = 0;
+    std::size_t skipped = comparison.only_base.size();
     for (const ComparisonRow& row : comparison.rows) {
       failures += row.verdict == stats::ChangeVerdict::kRegressed ? 1 : 0;
       skipped += is_undecided(row) ? 1 : 0;
     }
     out << "  <testsuite name=\""
         << html_text(fmt::format("{} against {}", comparison.other_name, comparison.base_name))
-        << "\" tests=\"" << comparison.rows.size() << "\" failures=\"" << failures
-        << "\" skipped=\"" << skipped << "\">\n";
+        << "\" tests=\"" << comparison.rows.size() + comparison.only_base.size() << "\" failures=\""
+        << failures << "\" skipped=\"" << skipped << "\">\n";
     for (const ComparisonRow& row : comparison.rows) write_case(out, row, comparison);
+    for (const std::string& workload : comparison.only_base) {
+      write_absent(out, workload, comparison);
+    }
     out << "  </testsuite>\n";
   }
   out << "</testsuites>\n";

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <optional>
 #include <thread>
 
@@ -33,9 +35,27 @@ volatile std::sig_atomic_t running_group = 0;
 /// After this time, the running command gets the signal again.
 volatile std::sig_atomic_t seconds_to_again = 0;
 
-/// Passes the first signal on to the command.
+/// When the first signal came, in milliseconds of the monotonic clock.
+std::atomic<std::int64_t> interrupt_ms = 0;
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+std::int64_t monotonic_ms() {
+  timespec now{};
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1000} + now.tv_nsec / 1'000'000;
+}
+
+/// Passes the first signal on to the command. A second SIGINT or SIGTERM kills a command that
+/// ignored it. `timeout` sends its signal twice at once.
 extern "C" void note_interrupt(int signal) {
+  constexpr std::int64_t kAtOnceMs = 200;
   const int saved = errno;
+  const bool ends = signal == SIGINT || signal == SIGTERM;
+  if (interrupt_seen == 0) {
+    interrupt_ms = monotonic_ms();
+  } else if (ends && running_group != 0 && monotonic_ms() - interrupt_ms > kAtOnceMs) {
+    (void)kill(-running_group, SIGKILL);
+  }
   if (interrupt_seen == 0 && running_group != 0) {
     (void)kill(-running_group, signal);
     (void)alarm(static_cast<unsigned>(seconds_to_again));
@@ -119,6 +139,10 @@ class InterruptHeld {
     if (action.sa_handler == note_interrupt) (void)signal(one.signal, SIG_DFL);
   }
   (void)sigprocmask(SIG_SETMASK, &mask, nullptr);
+  // A process in the background must not read from the terminal.
+  if (const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0) {
+    (void)dup2(nothing, STDIN_FILENO);
+  }
   const int file = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0 || dup2(file, STDOUT_FILENO) < 0 || dup2(file, STDERR_FILENO) < 0) _exit(kCannotRun);
   (void)signal(SIGPIPE, SIG_DFL);

@@ -132,6 +132,7 @@ Matching match_workloads(std::span<const StoredRun> base, std::span<const Stored
       matching.workloads.push_back(
           {.workload = runs.front()->workload, .base = runs, .other = found->second});
     } else {
+      matching.only_base.push_back(runs.front()->workload);
       matching.unmatched.push_back(lacking("base", *runs.front(), theirs, ignored));
     }
   }

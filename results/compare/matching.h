@@ -32,6 +32,7 @@ struct MatchedWorkload {
 
 struct Matching {
   std::vector<MatchedWorkload> workloads{};  ///< By the workload's name.
+  std::vector<std::string> only_base{};      ///< The workloads that the other side lacks.
   std::vector<std::string> unmatched{};      ///< A sentence for each workload that one side lacks.
 };
 

@@ -102,6 +102,12 @@ std::int64_t file_time_ms(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::string mode_of_tf(std::string_view name) {
+  if (name == "training" || name == "training + evaluation") return "train";
+  if (name == "forward only") return "fwd";
+  return name == "evaluation" ? "eval" : std::string(name);
+}
+
 ImportedRecord::ImportedRecord(const ForeignFile& source, std::string_view format)
     : path_(source.path), format_(format), record_(json::parse(record_json(Record{}))) {
   const std::string why = reason(format);

@@ -11,6 +11,9 @@
 
 namespace bench::results {
 
+/// A record's mode for tf_cnn_benchmarks' name of it; another name stays.
+std::string mode_of_tf(std::string_view name);
+
 /// A record converted from another tool's file. It has every member of the schema. Members that are
 /// not set are null, and `capture_errors` says that the file lacks them. `imported` names the
 /// format and the file.

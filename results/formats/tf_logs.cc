@@ -39,7 +39,7 @@ Ordered or_null(const std::optional<std::int64_t>& value) {
 std::string tf_mode(const json& record) {
   const std::string mode = text_field(record, "workload.mode");
   if (mode == "train") return "training";
-  return mode == "fwd" ? "forward-only" : mode == "eval" ? "evaluation" : mode;
+  return mode == "fwd" ? "forward only" : mode == "eval" ? "evaluation" : mode;
 }
 
 std::string tf_dataset(const json& record) {
@@ -278,11 +278,7 @@ void read_tf_run(const ForeignFile& source, ImportedRecord& record) {
   parameter("workload.optimizer", "optimizer");
   const json mode = tf_parameter(log, "mode");
   if (mode.is_string()) {
-    const auto name = mode.get<std::string>();
-    record.set("workload.mode", name == "training"       ? "train"
-                                : name == "forward-only" ? "fwd"
-                                : name == "evaluation"   ? "eval"
-                                                         : name);
+    record.set("workload.mode", mode_of_tf(mode.get<std::string>()));
   }
   const json batch = tf_parameter(log, "batch_size");
   const json per_device = tf_parameter(log, "batch_size_per_device");

@@ -104,10 +104,7 @@ class PrintedRun {
       record_.set("dataset.name", std::string(dataset.substr(0, mark)));
     }
     if (const auto mode = after(line, "Mode:        "); !mode.empty()) {
-      record_.set("workload.mode", mode == "training"       ? "train"
-                                   : mode == "forward-only" ? "fwd"
-                                   : mode == "evaluation"   ? "eval"
-                                                            : std::string(mode));
+      record_.set("workload.mode", mode_of_tf(mode));
     }
     if (const auto precision = after(line, "Precision:   "); !precision.empty()) {
       record_.set("workload.dtype", std::string(precision.substr(0, precision.find(' '))));

@@ -137,6 +137,14 @@ void append(std::string& text, std::string_view separator, const std::string& pa
   text += part;
 }
 
+/// Removes where the weights come from, and when to look for more. The number that is measured does
+/// not depend on them.
+void without_places(Fields& fields) {
+  for (const char* name : {"init_from", "backbone_model_path", "eval_interval_secs"}) {
+    fields.erase(fmt::format("flags.workload.{}", name));
+  }
+}
+
 }  // namespace
 
 Fields workload_fields(const json& record) {
@@ -146,6 +154,7 @@ Fields workload_fields(const json& record) {
   }
   add_processes(fields, record);
   add_members(fields, record, "flags.workload");
+  without_places(fields);
   add(fields, record, "dataset.name");
   add_seekable(fields, record);
   for (const char* name : kDerivedMembers) {

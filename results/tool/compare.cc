@@ -4,6 +4,7 @@
 #include <ctime>
 #include <iomanip>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -41,8 +42,11 @@ constexpr std::array kCompareOptions = {
             "group rows by fields of the workload, such as model,dtype; each group has a geomean"},
     Option{.name = "fwer",
            .meaning = "correct for multiple tests by Holm instead of Benjamini-Hochberg"},
-    Option{.name = "strict",
-           .meaning = "exit with 4 if a row is inconclusive, disturbed or on other hardware"},
+    Option{
+        .name = "strict",
+        .meaning =
+            "exit with 4 if a row is inconclusive, disturbed or on other hardware, or a workload "
+            "has no new run"},
     Option{.name = "trust-disturbed", .meaning = "judge disturbed runs like undisturbed ones"},
     Option{.name = "run", .meaning = "treat the two operands as commands, and run them in turn"},
     Option{.name = "pairs",
@@ -96,6 +100,22 @@ void print_comparisons(std::ostream& out, const std::string& format,
   }
 }
 
+/// Removes the runs that the base has too, and returns a note about them. Throws DataError if none
+/// remain.
+std::vector<std::string> remove_base(ComparedSide& side, const ComparedSide& base) {
+  std::set<std::string> known;
+  for (const StoredRun& run : base.runs) known.insert(run.record_id);
+  const std::size_t removed =
+      std::erase_if(side.runs, [&](const StoredRun& run) { return known.contains(run.record_id); });
+  if (removed == 0) return {};
+  if (side.runs.empty()) {
+    throw DataError(
+        fmt::format("{}: the base {} has all of these runs; select others", side.name, base.name));
+  }
+  return {fmt::format("{}: omitted {} that the base has too", side.name,
+                      removed == 1 ? "1 run" : fmt::format("{} runs", removed))};
+}
+
 int compare_stored(const Arguments& arguments, Streams streams) {
   const std::vector<std::string>& selectors = arguments.operands();
   const CompareOptions options = compare_options(arguments);
@@ -114,7 +134,9 @@ int compare_stored(const Arguments& arguments, Streams streams) {
   check_fields(all, options.by, "by");
   std::vector<Comparison> comparisons;
   for (std::size_t i = 1; i < sides.size(); ++i) {
-    comparisons.push_back(compare(sides.front(), sides[i], options));
+    const std::vector<std::string> notes = remove_base(sides[i], sides.front());
+    Comparison& added = comparisons.emplace_back(compare(sides.front(), sides[i], options));
+    added.notes.insert(added.notes.begin(), notes.begin(), notes.end());
   }
   correct_rows(comparisons);
   print_comparisons(streams.out, arguments.text("format"), comparisons);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -217,19 +218,26 @@ void print_warnings(const Store& store, std::ostream& notes) {
   }
 }
 
+namespace {
+
+/// The first of the runs with the same record, as in a folder with --store and --result_file.
+std::vector<StoredRun> without_copies(std::vector<StoredRun> runs) {
+  std::set<std::string> seen;
+  std::erase_if(runs, [&](const StoredRun& run) { return !seen.insert(run.record_id).second; });
+  return runs;
+}
+
+}  // namespace
+
 std::vector<StoredRun> select_runs(const Arguments& arguments,
                                    std::span<const std::string> selectors, std::ostream& notes,
                                    Detail detail) {
   Selector select(arguments, notes, detail);
   std::vector<StoredRun> runs;
-  std::set<std::string> seen;
   for (const std::string& selector : selectors) {
-    for (StoredRun& run : select.runs_of(selector)) {
-      if (seen.insert(run.record_id).second) {
-        runs.push_back(std::move(run));
-      }
-    }
+    std::ranges::move(select.runs_of(selector), std::back_inserter(runs));
   }
+  runs = without_copies(std::move(runs));
   select.tell_union(runs.size());
   return in_order(std::move(runs));
 }
@@ -240,7 +248,7 @@ std::vector<std::vector<StoredRun>> select_each(const Arguments& arguments,
   Selector select(arguments, notes, Detail::kRecords);
   std::vector<std::vector<StoredRun>> sides;
   for (const std::string& selector : selectors) {
-    sides.push_back(in_order(select.runs_of(selector)));
+    sides.push_back(in_order(without_copies(select.runs_of(selector))));
   }
   return sides;
 }

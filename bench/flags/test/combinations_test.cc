@@ -98,6 +98,8 @@ const std::vector<BrokenRule> kRules = {
      {"--model=ssd300", "--backbone_model_path=x", "--init_from=y"}},
     {"--input_file and --data_dir are mutually exclusive",
      {"--input_file=x", "--data_dir=imagenet"}},
+    {"--eval_interval_secs=60 evaluates until Ctrl-C: omit --repeats",
+     {"--eval", "--train_dir=x", "--eval_interval_secs=60", "--repeats=3"}},
     {"omit --save_variables", {"--dump_tensors=x", "--save_variables=y"}},
     {"omit --dump_tensors and --save_variables", {"--dump=graph", "--dump_tensors=x"}},
     {"omit --dump_tensors and --save_variables", {"--dump=plan", "--save_variables=x"}},

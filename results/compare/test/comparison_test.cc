@@ -6,10 +6,12 @@
 #include <array>
 #include <cmath>
 #include <iostream>
+#include <sstream>
 #include <vector>
 
 #include "models/base/errors.h"
 #include "results/compare/differences.h"
+#include "results/compare/forms.h"
 #include "results/compare/number_text.h"
 #include "results/compare/test/made_runs.h"
 
@@ -191,6 +193,23 @@ TEST(Comparison, PairsSeeThroughAMachineThatSlowsDown) {
   EXPECT_NEAR(*paired.rows[0].drift, -0.005, 0.001) << "a pair is two runs";
 }
 
+TEST(Comparison, ARunWithoutTheMetricLosesOnlyItsPair) {
+  std::vector<StoredRun> base = made_runs(9, {.rate = 100}, 0.002, 1);
+  std::vector<StoredRun> other = made_runs(9, {.rate = 98}, 0.002, 2);
+  for (std::size_t i = 0; i < base.size(); ++i) {
+    // The machine doubles its speed with each pair, which only partners share.
+    base[i].metrics["images_per_sec"].value *= std::pow(2, static_cast<double>(i));
+    other[i].metrics["images_per_sec"].value *= std::pow(2, static_cast<double>(i));
+  }
+  base[0].metrics.erase("images_per_sec");
+  other[3].metrics.erase("images_per_sec");
+  const Comparison comparison = compared(base, other, {.paired = true});
+  EXPECT_EQ(comparison.rows[0].base_values.size(), 7);
+  EXPECT_NEAR(std::exp(comparison.rows[0].shift->estimate), 0.98, 0.005);
+  EXPECT_THAT(comparison.notes,
+              Contains(HasSubstr("7 of 9 pairs have values of images_per_sec on both sides")));
+}
+
 TEST(Comparison, GroupsAreTheReplicatesOfNestedRuns) {
   std::vector<StoredRun> base;
   std::vector<StoredRun> other;
@@ -303,6 +322,24 @@ TEST(Comparison, OmitsRunsThatFailed) {
   EXPECT_THAT(comparison.notes, Contains("base: omitted 1 run with the status failed"));
   for (StoredRun& run : base) run.status = "aborted";
   EXPECT_THROW(compared(base, made_runs(8, {}, 0.003, 2)), DataError);
+}
+
+TEST(Comparison, IsStrictAboutAWorkloadThatOnlyTheBaseHas) {
+  std::vector<StoredRun> base = made_runs(8, {}, 0.003, 1);
+  std::vector<StoredRun> other = made_runs(8, {}, 0.003, 2);
+  for (auto* side : {&base, &other}) {
+    for (const StoredRun& run : made_runs(2, {.model = "vgg16"}, 0.003, 3)) side->push_back(run);
+  }
+  for (StoredRun& run : other) run.status = run.workload.starts_with("vgg16") ? "failed" : "ok";
+  const Comparison comparison = compared(base, other);
+  EXPECT_THAT(comparison.only_base, ElementsAre(HasSubstr("vgg16")));
+  EXPECT_EQ(exit_status(std::array{comparison}, false), 0);
+  EXPECT_EQ(exit_status(std::array{comparison}, true), 4);
+  EXPECT_EQ(exit_status(std::array{compared(other, base)}, true), 0) << "more than the base";
+  std::ostringstream junit;
+  print_junit(junit, std::array{comparison});
+  EXPECT_THAT(junit.str(), HasSubstr("tests=\"2\" failures=\"0\" skipped=\"1\""));
+  EXPECT_THAT(junit.str(), HasSubstr("<skipped message=\"new has no successful run\"/>"));
 }
 
 TEST(Comparison, RefusesAnUnknownMetric) {

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -118,6 +119,29 @@ TEST_F(Interleaved, ACommandThatLosesTheSignalGetsItAgain) {
   losing.base = fmt::format("{} {}", (folder_ / "loses").string(), ::getpid());
   losing.signal_again = std::chrono::seconds(1);
   EXPECT_EQ(run_interleaved(losing, ignore).interrupted_by, SIGTERM);
+}
+
+TEST_F(Interleaved, ASecondSignalKillsACommandThatIgnoresThem) {
+  std::ofstream(folder_ / "ignores") << "#!/bin/sh\n"
+                                        "trap '' INT\n"
+                                        "kill -INT $1; sleep 0.3; kill -INT $1\n"
+                                        "sleep 1000\n";
+  std::filesystem::permissions(folder_ / "ignores", std::filesystem::perms::owner_all);
+  InterleavedPlan ignoring = plan(1);
+  ignoring.base = fmt::format("{} {}", (folder_ / "ignores").string(), ::getpid());
+  EXPECT_EQ(run_interleaved(ignoring, ignore).interrupted_by, SIGINT);
+}
+
+TEST_F(Interleaved, ACommandReadsNothing) {
+  InterleavedPlan reading = plan(1);
+  reading.base = fmt::format("cat >{}; {}", (folder_ / "read").string(), reading.base);
+  std::array<int, 2> never_written{};
+  ASSERT_EQ(::pipe(never_written.data()), 0);
+  const int before = ::dup(STDIN_FILENO);
+  ::dup2(never_written[0], STDIN_FILENO);
+  EXPECT_EQ(run_interleaved(reading, ignore).base.size(), 1);
+  ::dup2(before, STDIN_FILENO);
+  for (const int file : {before, never_written[0], never_written[1]}) ::close(file);
 }
 
 TEST_F(Interleaved, NamesTheSignalThatEndedTheRuns) {

@@ -72,6 +72,16 @@ TEST(TfStdout, IsReadWithItsHeader) {
   EXPECT_EQ(field(run.record, "workload.dtype"), nullptr);
 }
 
+TEST(TfStdout, HasTheOriginalsModes) {
+  for (const auto& [printed, mode] : {std::pair{"forward only", "fwd"},
+                                      {"evaluation", "eval"},
+                                      {"training + evaluation", "train"}}) {
+    std::string text = kPrinted;
+    text.replace(text.find("training"), std::string_view("training").size(), printed);
+    EXPECT_EQ(text_field(read_text(text).front(), "workload.mode"), mode);
+  }
+}
+
 TEST(TfStdout, SeveralRunsOfOneFileAreSeveralRecords) {
   const Records records = read_text(fmt::format("{0}noise\n{0}", kPrinted));
   ASSERT_EQ(records.size(), 2U);

@@ -40,6 +40,7 @@ TEST(RecordFields, WorkloadDoesNotDependOnTheMachineAndTheFiles) {
   record.flags.command_line = {"bench", "--other"};
   record.flags.output["result_file"] = std::string("b.json");
   record.flags.execution["num_intra_threads"] = std::int64_t{1};
+  record.flags.workload["init_from"] = std::string("build-2/weights.safetensors");
   EXPECT_EQ(keys_of(record).workload, before.workload);
 }
 

@@ -251,20 +251,41 @@ TEST_F(Commands, CompareTwoSelectorsOrMore) {
 }
 
 TEST_F(Commands, CompareTwoDatabases) {
-  const std::string a = file_of_run("a.json", 1);
-  for (const char* name : {"one.sqlite", "two"}) {
-    store_ = name;
-    EXPECT_EQ(run("store", {path("a.json")}).status, 0);
-  }
+  file_of_run("a.json", 1);
+  file_of_run("b.json", 2);
+  store_ = "one.sqlite";
+  EXPECT_EQ(run("store", {path("a.json")}).status, 0);
+  store_ = "two";
+  EXPECT_EQ(run("store", {path("b.json")}).status, 0);
   EXPECT_THAT(run("compare", {path("one.sqlite"), path("two")}).out, HasSubstr("(1 run)"));
+}
+
+TEST_F(Commands, CompareEachRunOnce) {
+  for (const char* folder : {"a", "b"}) {
+    std::filesystem::create_directory(path(folder));
+  }
+  file_of_run("a/run.json", 1);
+  file_of_run("a/copy.json", 1);
+  file_of_run("b/run.json", 2);
+  EXPECT_THAT(run("compare", {path("a"), path("b")}).out, HasSubstr(path("a") + " (1 run)"));
+  file_of_run("b/of_the_base.json", 1);
+  EXPECT_THAT(run("compare", {path("a"), path("b")}).out,
+              AllOf(HasSubstr(path("b") + " (1 run)"),
+                    HasSubstr("b: omitted 1 run that the base has too")));
+  EXPECT_EQ(
+      mistake<DataError>("compare", {path("a"), path("a/run.json")}),
+      path("a/run.json") + ": the base " + path("a") + " has all of these runs; select others");
 }
 
 TEST_F(Commands, CompareThreeSidesButReportABadFileOnce) {
   store_ = "records/";
-  const std::string id = file_of_run("a.json", 1);
-  run("store", {path("a.json")});
+  std::vector<std::string> ids;
+  for (int i = 1; i <= 3; ++i) {
+    ids.push_back(file_of_run("a.json", i));
+    run("store", {path("a.json")});
+  }
   std::ofstream(path("records/2026/01/0123456789abcdef.json")) << R"({"a": 1e999})";
-  const std::string err = run("compare", {id, id, id}).err;
+  const std::string err = run("compare", ids).err;
   const std::size_t warning = err.find("warning: skipped ");
   ASSERT_NE(warning, std::string::npos);
   EXPECT_EQ(err.find("warning: skipped ", warning + 1), std::string::npos) << err;
