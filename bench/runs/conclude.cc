@@ -280,7 +280,7 @@ int conclude(Begun& begun, Prepared& prepared, const Measured& measured, RunHost
   }
   attempt.at([&] {
     host.phases.stop_if_asked("after the last step");
-    // The program may be killed before it has checked the network.
+    // This record remains if the process is killed before the check. It must not count as checked.
     const auto keep_measurements = [&] {
       file.write_for_now(results::Status::kAborted, false,
                          "the process ended before the check of the network");

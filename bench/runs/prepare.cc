@@ -261,7 +261,7 @@ std::unique_ptr<Towers> prepare_towers(Begun& begun, std::span<Device> devices,
   TowerSources sources{.backends = {},
                        .graph =
                            [&](int number) {
-                             // Calibration serves all towers.
+                             // All towers run the one calibrated graph.
                              return number == 0 || network.quantization
                                         ? network.graph
                                         : build_run_graph(of_tower(settings, number), backend,

@@ -271,6 +271,8 @@ void add_movers(std::vector<KernelCase>& cases) {
     for (const Mover& mover : std::initializer_list<Mover>{
              {"max_pool", &kMaxPool, PoolAttributes{.window = three, .input = x}},
              {"avg_pool", &kAvgPool, PoolAttributes{.window = three, .input = x}},
+             {"max_pool_5x5", &kMaxPool, PoolAttributes{.window = square(5, 3, 1, 1), .input = x}},
+             {"avg_pool_5x5", &kAvgPool, PoolAttributes{.window = square(5, 3, 1, 1), .input = x}},
              {"channel_slice", &kChannelSlice, ChannelSliceAttributes{.begin = 5, .count = 12}},
              {"channel_pad", &kChannelPad, ChannelPadAttributes{.before = 3, .after = 5}},
              {"channel_shuffle", &kChannelShuffle, ChannelShuffleAttributes{.groups = 3}},

@@ -82,7 +82,8 @@ HWY_INLINE hn::Vec<Pairs> rounded_mean(hn::Vec<Pairs> sum, Count count) {
   }
   const auto all = [](std::size_t value)
                        HWY_ATTR { return hn::Set(Pairs(), static_cast<std::uint16_t>(value)); };
-  // The quotient of numbers up to 255.5 * count by count, cut off: below 16, this factor is exact.
+  // For sums up to 255 * count and counts below 16, the upper half of this product is the exact
+  // quotient, cut off.
   const auto cut = hn::Add(sum, all(count / 2));
   const auto mean = hn::MulHigh(cut, all((0xFFFF + count) / count));
   if (count % 2 != 0) {

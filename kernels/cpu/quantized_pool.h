@@ -9,6 +9,7 @@
 
 namespace bench::cpu {
 
+/// The largest number of elements of a window.
 inline constexpr std::size_t kMostPoolElements = 9;
 
 /// Returns true if quantized_pool() supports the window: at most kMostPoolElements, no dilation,

@@ -80,10 +80,8 @@ Candidate quantized(Context& context, const Graph& graph, const Node& node, algo
         args.y = launch.out(0);
         cpu::quantized_pool(launch.team, args);
       });
-  candidate.opaque_bytes = {0};
   if (is_max) {
     candidate.outputs.emplace_back("no indices");
-    candidate.opaque_bytes.push_back(0);
   }
   return candidate;
 }

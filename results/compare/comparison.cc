@@ -126,24 +126,6 @@ void hold_against_each_other(ComparisonRow& row, const Side& base, const Side& o
   row.shift = stats::hodges_lehmann(from, to, options.alpha);
 }
 
-/// The pairs of which both runs have the workload and the metric. Partners have the same place in
-/// `base` and `other`.
-MatchedWorkload whole_pairs(const MatchedWorkload& work, const std::string& metric,
-                            const std::vector<StoredRun>& base,
-                            const std::vector<StoredRun>& other) {
-  MatchedWorkload pairs{.workload = work.workload};
-  for (const StoredRun* run : work.base) {
-    const StoredRun* const partner = &other[static_cast<std::size_t>(run - base.data())];
-    const bool same_work =
-        std::find(work.other.begin(), work.other.end(), partner) != work.other.end();
-    if (same_work && run->metrics.contains(metric) && partner->metrics.contains(metric)) {
-      pairs.base.push_back(run);
-      pairs.other.push_back(partner);
-    }
-  }
-  return pairs;
-}
-
 std::optional<ComparisonRow> row_of(const MatchedWorkload& work, const std::string& metric,
                                     const CompareOptions& options) {
   const Side base = side_of(work.base, metric);
@@ -400,14 +382,15 @@ Comparison compare(const ComparedSide& base, const ComparedSide& other,
       if (auto row = row_of(shown, metric, comparison.options)) {
         comparison.rows.push_back(std::move(*row));
       } else {
-        comparison.notes.push_back(fmt::format("{}: omitted {}, because {} lacks values of it",
-                                               work.workload, metric,
-                                               paired ? "a run of each pair" : "one side"));
+        comparison.notes.push_back(fmt::format(
+            "{}: omitted {}, because {}", work.workload, metric,
+            paired ? "no pair has values of it on both sides" : "one side has no values of it"));
       }
       const std::size_t most = std::max(work.base.size(), work.other.size());
       if (!shown.base.empty() && paired && shown.base.size() < most) {
-        comparison.notes.push_back(fmt::format("{}: {} of {} pairs have values of {} on both sides",
-                                               work.workload, shown.base.size(), most, metric));
+        comparison.notes.push_back(
+            fmt::format("{}: {} of {} pairs have this workload and {} on both sides", work.workload,
+                        shown.base.size(), most, metric));
       }
     }
     add_exact(comparison, work);

@@ -87,7 +87,7 @@ struct Comparison {
   std::size_t base_runs = 0;
   std::size_t other_runs = 0;
   std::vector<ComparisonRow> rows{};
-  std::vector<std::string> only_base{};  ///< Workloads of which the other side has no good run.
+  std::vector<std::string> only_base{};  ///< Workloads without a successful run on the other side.
   std::vector<ExactDifference> exact{};
   std::vector<GeomeanRow> geomeans{};  ///< For metrics with two undisturbed rows or more.
   std::vector<EnvironmentDifference> environment{};
@@ -113,8 +113,8 @@ void correct_rows(std::span<Comparison> comparisons);
 /// True for a row without an answer: inconclusive, disturbed, or changed on other hardware.
 bool is_undecided(const ComparisonRow& row);
 
-/// 1 with a regression. Else, if `strict`, 4 with an undecided row or a workload of the base alone.
-/// Else 0.
+/// 1 with a regression. Else, if `strict`, 4 with an undecided row or a workload that only the base
+/// has. Else 0.
 int exit_status(std::span<const Comparison> comparisons, bool strict);
 
 }  // namespace bench::results

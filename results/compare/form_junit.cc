@@ -39,7 +39,7 @@ void write_case(std::ostream& out, const ComparisonRow& row, const Comparison& c
 void write_absent(std::ostream& out, const std::string& workload, const Comparison& comparison) {
   out << "    <testcase classname=\"" << html_text(class_name(workload))
       << "\" name=\"runs\">\n      <skipped message=\""
-      << html_text(fmt::format("{} has no successful run", comparison.other_name))
+      << html_text(fmt::format("{} has no successful run of this workload", comparison.other_name))
       << "\"/>\n    </testcase>\n";
 }
 

@@ -45,8 +45,8 @@ std::int64_t monotonic_ms() {
   return now.tv_sec * std::int64_t{1000} + now.tv_nsec / 1'000'000;
 }
 
-/// Passes the first signal on to the command. A second SIGINT or SIGTERM kills a command that
-/// ignored it. `timeout` sends its signal twice at once.
+/// Passes the first signal on to the command. A second SIGINT or SIGTERM kills it. Within 0.2 s it
+/// does not count, because `timeout` sends its signal twice.
 extern "C" void note_interrupt(int signal) {
   constexpr std::int64_t kAtOnceMs = 200;
   const int saved = errno;
@@ -139,7 +139,7 @@ class InterruptHeld {
     if (action.sa_handler == note_interrupt) (void)signal(one.signal, SIG_DFL);
   }
   (void)sigprocmask(SIG_SETMASK, &mask, nullptr);
-  // A process in the background must not read from the terminal.
+  // The command is in the background: reading from the terminal would stop it (SIGTTIN).
   if (const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC); nothing >= 0) {
     (void)dup2(nothing, STDIN_FILENO);
   }

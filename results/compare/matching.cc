@@ -160,4 +160,20 @@ Matching match_workloads(std::span<const StoredRun> base, std::span<const Stored
   return matching;
 }
 
+MatchedWorkload whole_pairs(const MatchedWorkload& work, const std::string& metric,
+                            const std::vector<StoredRun>& base,
+                            const std::vector<StoredRun>& other) {
+  MatchedWorkload pairs{.workload = work.workload};
+  for (const StoredRun* run : work.base) {
+    const StoredRun* const partner = &other[static_cast<std::size_t>(run - base.data())];
+    const bool same_work =
+        std::find(work.other.begin(), work.other.end(), partner) != work.other.end();
+    if (same_work && run->metrics.contains(metric) && partner->metrics.contains(metric)) {
+      pairs.base.push_back(run);
+      pairs.other.push_back(partner);
+    }
+  }
+  return pairs;
+}
+
 }  // namespace bench::results

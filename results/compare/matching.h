@@ -41,4 +41,10 @@ struct Matching {
 Matching match_workloads(std::span<const StoredRun> base, std::span<const StoredRun> other,
                          const IgnoredFields& ignored);
 
+/// The pairs of which both runs have the workload and the metric. Partners have the same place in
+/// `base` and `other`, which `work` points into.
+MatchedWorkload whole_pairs(const MatchedWorkload& work, const std::string& metric,
+                            const std::vector<StoredRun>& base,
+                            const std::vector<StoredRun>& other);
+
 }  // namespace bench::results

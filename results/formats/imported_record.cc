@@ -104,7 +104,8 @@ std::int64_t file_time_ms(const std::filesystem::path& path) {
 
 std::string mode_of_tf(std::string_view name) {
   if (name == "training" || name == "training + evaluation") return "train";
-  if (name == "forward only") return "fwd";
+  // Older versions print a hyphen.
+  if (name == "forward only" || name == "forward-only") return "fwd";
   return name == "evaluation" ? "eval" : std::string(name);
 }
 

@@ -54,7 +54,7 @@ struct Workload {
   std::string variable_update{};
   std::int64_t num_batches = 0;  ///< Steps asked for, warm-up not counted.
   double num_epochs = 0;         ///< The same in passes over the dataset.
-  std::int64_t warmup = 0;       ///< Warm-up steps asked for.
+  std::int64_t warmup = 0;       ///< Requested warm-up steps.
   std::int64_t seed = 0;
   Captured<std::int64_t> model_params{};     ///< Trainable parameters.
   Captured<std::int64_t> flops_per_image{};  ///< 2 per multiply-add, in this mode.

@@ -137,12 +137,14 @@ void append(std::string& text, std::string_view separator, const std::string& pa
   text += part;
 }
 
-/// Removes where the weights come from, and when to look for more. The number that is measured does
-/// not depend on them.
-void without_places(Fields& fields) {
-  for (const char* name : {"init_from", "backbone_model_path", "eval_interval_secs"}) {
-    fields.erase(fmt::format("flags.workload.{}", name));
+/// Speed depends on whether weights come from a file, but not on its path. It does not depend on
+/// how often an evaluation looks for checkpoints.
+void generalize_flags(Fields& fields) {
+  for (const char* name : {"init_from", "backbone_model_path"}) {
+    const auto found = fields.find(fmt::format("flags.workload.{}", name));
+    if (found != fields.end() && found->second != "null") found->second = R"("given")";
   }
+  fields.erase("flags.workload.eval_interval_secs");
 }
 
 }  // namespace
@@ -154,7 +156,7 @@ Fields workload_fields(const json& record) {
   }
   add_processes(fields, record);
   add_members(fields, record, "flags.workload");
-  without_places(fields);
+  generalize_flags(fields);
   add(fields, record, "dataset.name");
   add_seekable(fields, record);
   for (const char* name : kDerivedMembers) {

@@ -24,8 +24,8 @@ constexpr const char* kSides =
 
 constexpr const char* kStatuses =
     "Exit status: 0 success, 1 a regression, or a problem that doctor found, 2 a wrong command\n"
-    "line, 3 no such runs, or records that cannot be read or compared, 4 inconclusive or\n"
-    "disturbed (with --strict), 70 an internal error, 74 a failed write.\n";
+    "line, 3 no such runs, or records that cannot be read or compared, 4 (with --strict) an\n"
+    "undecided row or a workload without a new run, 70 an internal error, 74 a failed write.\n";
 
 constexpr const char* kFilterHelp =
     "A FILTER consists of terms separated by spaces. A run must match all of them:\n"

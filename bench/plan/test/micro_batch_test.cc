@@ -40,7 +40,7 @@ TEST(MicroBatch, KeepsTheBatchWhole) {
       << "arithmetic limits the network";
 }
 
-/// A device of threads with caches.
+/// A device with this many bytes of cache and threads.
 class CachingBackend final : public ForwardingBackend {
  public:
   CachingBackend(Backend& inner, std::size_t cache_bytes, int threads)

@@ -206,8 +206,9 @@ TEST(Comparison, ARunWithoutTheMetricLosesOnlyItsPair) {
   const Comparison comparison = compared(base, other, {.paired = true});
   EXPECT_EQ(comparison.rows[0].base_values.size(), 7);
   EXPECT_NEAR(std::exp(comparison.rows[0].shift->estimate), 0.98, 0.005);
-  EXPECT_THAT(comparison.notes,
-              Contains(HasSubstr("7 of 9 pairs have values of images_per_sec on both sides")));
+  EXPECT_THAT(
+      comparison.notes,
+      Contains(HasSubstr("7 of 9 pairs have this workload and images_per_sec on both sides")));
 }
 
 TEST(Comparison, GroupsAreTheReplicatesOfNestedRuns) {
@@ -339,7 +340,8 @@ TEST(Comparison, IsStrictAboutAWorkloadThatOnlyTheBaseHas) {
   std::ostringstream junit;
   print_junit(junit, std::array{comparison});
   EXPECT_THAT(junit.str(), HasSubstr("tests=\"2\" failures=\"0\" skipped=\"1\""));
-  EXPECT_THAT(junit.str(), HasSubstr("<skipped message=\"new has no successful run\"/>"));
+  EXPECT_THAT(junit.str(),
+              HasSubstr("<skipped message=\"new has no successful run of this workload\"/>"));
 }
 
 TEST(Comparison, RefusesAnUnknownMetric) {

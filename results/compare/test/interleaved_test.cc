@@ -124,8 +124,7 @@ TEST_F(Interleaved, ACommandThatLosesTheSignalGetsItAgain) {
 TEST_F(Interleaved, ASecondSignalKillsACommandThatIgnoresThem) {
   std::ofstream(folder_ / "ignores") << "#!/bin/sh\n"
                                         "trap '' INT\n"
-                                        "kill -INT $1; sleep 0.3; kill -INT $1\n"
-                                        "sleep 1000\n";
+                                        "while kill -INT $1; do sleep 0.3; done\n";
   std::filesystem::permissions(folder_ / "ignores", std::filesystem::perms::owner_all);
   InterleavedPlan ignoring = plan(1);
   ignoring.base = fmt::format("{} {}", (folder_ / "ignores").string(), ::getpid());
@@ -134,14 +133,18 @@ TEST_F(Interleaved, ASecondSignalKillsACommandThatIgnoresThem) {
 
 TEST_F(Interleaved, ACommandReadsNothing) {
   InterleavedPlan reading = plan(1);
-  reading.base = fmt::format("cat >{}; {}", (folder_ / "read").string(), reading.base);
-  std::array<int, 2> never_written{};
-  ASSERT_EQ(::pipe(never_written.data()), 0);
+  reading.base = fmt::format("cat >'{}'; {}", (folder_ / "read").string(), reading.base);
+  std::array<int, 2> typed{};
+  ASSERT_EQ(::pipe(typed.data()), 0);
+  ASSERT_EQ(::write(typed[1], "x", 1), 1);
+  ::close(typed[1]);
   const int before = ::dup(STDIN_FILENO);
-  ::dup2(never_written[0], STDIN_FILENO);
+  ::dup2(typed[0], STDIN_FILENO);
   EXPECT_EQ(run_interleaved(reading, ignore).base.size(), 1);
   ::dup2(before, STDIN_FILENO);
-  for (const int file : {before, never_written[0], never_written[1]}) ::close(file);
+  ::close(before);
+  ::close(typed[0]);
+  EXPECT_EQ(std::filesystem::file_size(folder_ / "read"), 0);
 }
 
 TEST_F(Interleaved, NamesTheSignalThatEndedTheRuns) {

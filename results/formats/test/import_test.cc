@@ -74,6 +74,7 @@ TEST(TfStdout, IsReadWithItsHeader) {
 
 TEST(TfStdout, HasTheOriginalsModes) {
   for (const auto& [printed, mode] : {std::pair{"forward only", "fwd"},
+                                      {"forward-only", "fwd"},
                                       {"evaluation", "eval"},
                                       {"training + evaluation", "train"}}) {
     std::string text = kPrinted;

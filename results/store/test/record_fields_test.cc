@@ -40,8 +40,21 @@ TEST(RecordFields, WorkloadDoesNotDependOnTheMachineAndTheFiles) {
   record.flags.command_line = {"bench", "--other"};
   record.flags.output["result_file"] = std::string("b.json");
   record.flags.execution["num_intra_threads"] = std::int64_t{1};
-  record.flags.workload["init_from"] = std::string("build-2/weights.safetensors");
   EXPECT_EQ(keys_of(record).workload, before.workload);
+}
+
+TEST(WorkloadFields, HaveNoPathsAndNoInterval) {
+  for (const char* name : {"init_from", "backbone_model_path", "eval_interval_secs"}) {
+    const auto key_with = [&](const nlohmann::json& value) {
+      nlohmann::json json = json_of(made_record("resnet50", 64));
+      json["flags"]["workload"][name] = value;
+      return key_of(workload_fields(json));
+    };
+    EXPECT_EQ(key_with("build-1/weights"), key_with("build-2/weights")) << name;
+    if (std::string_view(name) != "eval_interval_secs") {
+      EXPECT_NE(key_with("build-1/weights"), key_with(nullptr)) << name;
+    }
+  }
 }
 
 TEST(RecordFields, AnotherBatchIsAnotherWorkloadAndIsNamed) {
