@@ -44,6 +44,18 @@ says "$err" 'ended by SIGINT while calibrating int8'
 record_holds "r['status'] == 'aborted' and r['partial'] and r['series']['step_ns'] == [] and \
 r['status_reason'] == 'ended by SIGINT while calibrating int8'" "$work/calibrating.json"
 
+# Measuring the ceiling and the kernels takes seconds after the last step.
+case_name='SIGKILL before the check'
+"$bench" --model=lenet --device=cpu --batch_size=2 --num_warmup_batches=0 --num_batches=2 --profile \
+  --result_file="$work/killed.json" >"$out" 2>"$err" </dev/null &
+killed=$!
+while [ ! -e "$work/killed.json" ] && kill -0 "$killed" 2>/dev/null; do sleep 0.01; done
+kill -KILL "$killed"
+wait "$killed" 2>/dev/null || status=$?
+[ "$status" -eq 137 ] || fail "exit status $status, not 137"
+record_holds "r['status'] == 'aborted' and not r['partial'] and len(r['series']['step_ns']) == 2 and \
+r['status_reason'] == 'the process ended before the check of the network'" "$work/killed.json"
+
 case_name='signals that were ignored at launch'
 : >"$out"
 (
